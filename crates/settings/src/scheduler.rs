@@ -1,0 +1,115 @@
+//! The `[scheduler]` table.
+
+use crate::diagnostic::Diagnostic;
+use crate::table::{Table, Value};
+use forebay_tm::PerQueue;
+use forebay_tm::rank::{RankConfig, StfqConfig};
+use forebay_tm::schedule::{
+    AfqConfig, AifoConfig, DrrConfig, PieoConfig, PifoConfig, SchedulerConfig, SpPifoConfig, StrictOverDrrConfig,
+    WrrConfig,
+};
+
+const ALL_KEYS: [&str; 13] = [
+    "weights",
+    "quantum",
+    "groups",
+    "capacity",
+    "queues",
+    "headroom",
+    "window",
+    "sample",
+    "bytes_per_round",
+    "rows",
+    "columns",
+    "rank",
+    "flow_weights",
+];
+
+fn keys_of(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "wrr" => &["kind", "weights"],
+        "drr" => &["kind", "weights", "quantum"],
+        "strict-drr" => &["kind", "groups", "weights", "quantum"],
+        "pifo" | "pieo" => &["kind", "capacity", "rank", "flow_weights"],
+        "sp-pifo" => &["kind", "queues", "capacity", "rank", "flow_weights"],
+        "aifo" => &["kind", "capacity", "headroom", "window", "sample", "rank", "flow_weights"],
+        "afq" => &["kind", "queues", "bytes_per_round", "rows", "columns"],
+        _ => &["kind"],
+    }
+}
+
+fn weights(table: &Table<'_>, key: &str) -> Result<PerQueue<u32>, Diagnostic> {
+    table.get(key).map_or(Ok(PerQueue::All(1)), |value| value.per_queue(Value::number))
+}
+
+fn drr(table: &Table<'_>) -> Result<DrrConfig, Diagnostic> {
+    let mut config = DrrConfig { weights: weights(table, "weights")?, ..DrrConfig::default() };
+    if let Some(value) = table.get("quantum") {
+        config.quantum = value.bytes()?;
+    }
+    Ok(config)
+}
+
+fn rank(table: &Table<'_>) -> Result<RankConfig, Diagnostic> {
+    let rank = match table.get("rank").map(|value| value.word(&[("given", 0), ("srpt", 1), ("stfq", 2), ("lstf", 3)])) {
+        None => RankConfig::Given,
+        Some(choice) => match choice? {
+            0 => RankConfig::Given,
+            1 => RankConfig::Srpt,
+            2 => RankConfig::Stfq(StfqConfig { weights: weights(table, "flow_weights")? }),
+            _ => RankConfig::Lstf,
+        },
+    };
+    match table.get("flow_weights") {
+        Some(value) if !matches!(rank, RankConfig::Stfq(_)) => {
+            Err(value.error("flow weights do nothing without rank = \"stfq\"", "remove it, or add rank = \"stfq\""))
+        }
+        _ => Ok(rank),
+    }
+}
+
+/// Reads the `[scheduler]` table of a switch file.
+pub(crate) fn read(table: &Table<'_>) -> Result<(SchedulerConfig, RankConfig), Diagnostic> {
+    let words: Vec<(&str, &str)> = SchedulerConfig::NAMES.iter().map(|name| (*name, *name)).collect();
+    let kind = table.need("kind", "kind = \"fifo\"")?.word(&words)?;
+    table.allow(keys_of(kind), &ALL_KEYS, kind)?;
+    let capacity = |example| table.need("capacity", example)?.number();
+    let scheduler = match kind {
+        "fifo" => SchedulerConfig::Fifo,
+        "rr" => SchedulerConfig::RoundRobin,
+        "strict" => SchedulerConfig::Strict,
+        "wrr" => SchedulerConfig::WeightedRoundRobin(WrrConfig { weights: weights(table, "weights")? }),
+        "drr" => SchedulerConfig::DeficitRoundRobin(drr(table)?),
+        "strict-drr" => SchedulerConfig::StrictOverDrr(StrictOverDrrConfig {
+            groups: table.need("groups", "groups = [[0], [1, 2]]")?.groups()?,
+            drr: drr(table)?,
+        }),
+        "pifo" => SchedulerConfig::Pifo(PifoConfig { capacity: capacity("capacity = 64")? }),
+        "pieo" => SchedulerConfig::Pieo(PieoConfig { capacity: capacity("capacity = 64")? }),
+        "sp-pifo" => SchedulerConfig::SpPifo(SpPifoConfig {
+            queues: table.need("queues", "queues = 8")?.number()?,
+            capacity: capacity("capacity = 10")?,
+        }),
+        "aifo" => SchedulerConfig::Aifo(AifoConfig {
+            capacity: capacity("capacity = 20")?,
+            headroom: table.need("headroom", "headroom = 0.1")?.real()?,
+            window: table.need("window", "window = 20")?.number()?,
+            sample: table.get("sample").map_or(Ok(1), |value| value.integer())?,
+        }),
+        _ => {
+            let mut config = AfqConfig {
+                queues: table.need("queues", "queues = 32")?.number()?,
+                bytes_per_round: table.need("bytes_per_round", "bytes_per_round = 1500")?.bytes()?,
+                ..AfqConfig::default()
+            };
+            if let Some(value) = table.get("rows") {
+                config.rows = value.number()?;
+            }
+            if let Some(value) = table.get("columns") {
+                config.columns = value.number()?;
+            }
+            SchedulerConfig::Afq(config)
+        }
+    };
+    Ok((scheduler, rank(table)?))
+}

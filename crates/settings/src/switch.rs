@@ -1,0 +1,210 @@
+//! A whole switch file.
+
+use crate::diagnostic::Diagnostic;
+use crate::table::{Document, Table, Value};
+use crate::{policy, scheduler};
+use forebay_tm::mark::{MarkAction, MarkConfig, RedConfig, StepConfig};
+use forebay_tm::trim::{CutPayloadConfig, HeaderPriority, NdpConfig, SourceFlowControlConfig, TrimConfig};
+use forebay_tm::{Bytes, Rate, TmConfig, ValidConfig};
+
+const TOP_KEYS: [&str; 12] = [
+    "ports",
+    "rate",
+    "queues",
+    "buffer",
+    "cell",
+    "cell_pointers",
+    "queue_capacity",
+    "seed",
+    "policy",
+    "scheduler",
+    "ecn",
+    "trim",
+];
+
+/// A switch file that has been read.
+pub struct SwitchFile<'a> {
+    document: Document<'a>,
+}
+
+impl<'a> SwitchFile<'a> {
+    /// Parses the text of a file; `file` is what errors call it.
+    pub fn parse(file: &'a str, text: &'a str) -> Result<Self, Diagnostic> {
+        if text.trim().is_empty() {
+            return Err(Diagnostic {
+                line: Some(1),
+                ..Diagnostic::of_file(
+                    file,
+                    "the file is empty",
+                    "describe a switch: ports, rate, buffer and a [policy] table",
+                )
+            });
+        }
+        Ok(Self { document: Document::parse(file, text)? })
+    }
+
+    /// The switch it describes.
+    pub fn switch(&self) -> Result<ValidConfig, Diagnostic> {
+        let root = self.document.root();
+        root.allow(&TOP_KEYS, &[], "")?;
+        let config = switch(&root)?;
+        self.validate(config)
+    }
+
+    /// Checks a configuration made from this file; errors point into it.
+    pub fn validate(&self, config: TmConfig) -> Result<ValidConfig, Diagnostic> {
+        config.validate().map_err(|error| self.document.locate(&error))
+    }
+
+    /// Its `[policy]` table.
+    pub fn policy(&self) -> Result<Option<Table<'_>>, Diagnostic> {
+        self.document.root().table("policy")
+    }
+}
+
+/// Reads a switch file.
+pub fn read_switch(file: &str, text: &str) -> Result<ValidConfig, Diagnostic> {
+    SwitchFile::parse(file, text)?.switch()
+}
+
+fn switch(root: &Table<'_>) -> Result<TmConfig, Diagnostic> {
+    let rates = rates(root)?;
+    let buffer = root.need("buffer", "buffer = \"9MB\"")?.bytes()?;
+    let mut config = TmConfig::new(rates, buffer);
+    if let Some(value) = root.get("queues") {
+        config.queues = value.number()?;
+    }
+    if let Some(value) = root.get("cell") {
+        config.cell = value.bytes()?;
+    }
+    if let Some(value) = root.get("cell_pointers") {
+        config.cell_pointers = value.boolean()?;
+    }
+    if let Some(value) = root.get("queue_capacity") {
+        config.queue_capacity = Some(value.number()?);
+    }
+    if let Some(value) = root.get("seed") {
+        config.seed = value.integer()?;
+    }
+    let Some(table) = root.table("policy")? else {
+        return Err(root.missing("policy", "a [policy] table with kind = \"dt\" and alpha = 1.0"));
+    };
+    config.policy = policy::read(&table)?;
+    if let Some(table) = root.table("scheduler")? {
+        (config.scheduler, config.rank) = scheduler::read(&table)?;
+    }
+    config.mark = root.table("ecn")?.map(|table| ecn(&table)).transpose()?;
+    config.trim = root.table("trim")?.map(|table| trim(&table)).transpose()?;
+    Ok(config)
+}
+
+/// `ports` is a number, with `rate` for all, or a list of rates.
+fn rates(root: &Table<'_>) -> Result<Vec<Rate>, Diagnostic> {
+    const MOST: u64 = 1 << 20;
+    let ports = root.need("ports", "ports = 8")?;
+    if let Some(rates) = ports.list() {
+        if let Some(rate) = root.get("rate") {
+            return Err(
+                rate.error("the rates stand in the list of ports already", "remove rate, or give ports as a number")
+            );
+        }
+        return rates.iter().map(Value::rate).collect();
+    }
+    let count = ports.integer()?;
+    if count > MOST {
+        return Err(ports.error(format!("{count} ports are too many"), format!("give 1 to {MOST}")));
+    }
+    let rate = root.need("rate", "rate = \"100Gbps\"")?.rate()?;
+    Ok(vec![rate; count as usize])
+}
+
+fn ecn(table: &Table<'_>) -> Result<MarkConfig, Diagnostic> {
+    const STEP: [&str; 3] = ["kind", "threshold", "action"];
+    const RED: [&str; 7] = ["kind", "min", "max", "probability", "weight", "mean_packet", "action"];
+    let kind = table.need("kind", "kind = \"step\"")?.word(&[("step", "step"), ("red", "red")])?;
+    let action = |place: &mut MarkAction| {
+        if let Some(value) = table.get("action") {
+            *place = value.word(&[
+                ("mark", MarkAction::Mark),
+                ("drop", MarkAction::Drop),
+                ("mark-or-drop", MarkAction::MarkOrDrop),
+            ])?;
+        }
+        Ok::<(), Diagnostic>(())
+    };
+    if kind == "step" {
+        table.allow(&STEP, &RED, kind)?;
+        let threshold = table.need("threshold", "threshold = \"30KB\"")?.bytes()?;
+        let mut config = StepConfig { threshold, action: MarkAction::Mark };
+        action(&mut config.action)?;
+        return Ok(MarkConfig::Step(config));
+    }
+    table.allow(&RED, &STEP, kind)?;
+    let mut config = RedConfig {
+        min: table.need("min", "min = \"30KB\"")?.bytes()?,
+        max: table.need("max", "max = \"90KB\"")?.bytes()?,
+        ..RedConfig::default()
+    };
+    if let Some(value) = table.get("probability") {
+        config.probability = value.real()?;
+    }
+    if let Some(value) = table.get("weight") {
+        config.weight = Some(value.real()?);
+    }
+    if let Some(value) = table.get("mean_packet") {
+        config.mean_packet = value.bytes()?;
+    }
+    action(&mut config.action)?;
+    Ok(MarkConfig::Red(config))
+}
+
+fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
+    const NDP: [&str; 6] = ["kind", "size", "header_capacity", "header_ratio", "header_priority", "return_to_sender"];
+    const CUT: [&str; 3] = ["kind", "size", "watermark"];
+    const SOURCE: [&str; 2] = ["kind", "watermark"];
+    const ALL: [&str; 7] =
+        ["kind", "size", "header_capacity", "header_ratio", "header_priority", "return_to_sender", "watermark"];
+    let words = [("ndp", 0), ("cut-payload", 1), ("source-flow-control", 2)];
+    let kind = table.get("kind").map_or(Ok(0), |value| value.word(&words))?;
+    let size = |place: &mut Bytes| {
+        if let Some(value) = table.get("size") {
+            *place = value.bytes()?;
+        }
+        Ok::<(), Diagnostic>(())
+    };
+    Ok(match kind {
+        0 => {
+            table.allow(&NDP, &ALL, "ndp")?;
+            let mut config = NdpConfig::default();
+            size(&mut config.size)?;
+            if let Some(value) = table.get("header_capacity") {
+                config.header_capacity = value.number()?;
+            }
+            if let Some(value) = table.get("header_ratio") {
+                config.header_ratio = value.number()?;
+            }
+            if let Some(value) = table.get("header_priority") {
+                config.header_priority =
+                    value.word(&[("ratio", HeaderPriority::Ratio), ("strict", HeaderPriority::Strict)])?;
+            }
+            if let Some(value) = table.get("return_to_sender") {
+                config.return_to_sender = value.boolean()?;
+            }
+            TrimConfig::Ndp(config)
+        }
+        1 => {
+            table.allow(&CUT, &ALL, "cut-payload")?;
+            let mut config = CutPayloadConfig::default();
+            size(&mut config.size)?;
+            if let Some(value) = table.get("watermark") {
+                config.watermark = Some(value.bytes()?);
+            }
+            TrimConfig::CutPayload(config)
+        }
+        _ => {
+            table.allow(&SOURCE, &ALL, "source-flow-control")?;
+            let watermark = table.need("watermark", "watermark = \"30KB\"")?.bytes()?;
+            TrimConfig::SourceFlowControl(SourceFlowControlConfig { watermark })
+        }
+    })
+}

@@ -1,0 +1,86 @@
+//! ABM on a switch that only has DT: a controller reads the queues' statistics every interval and sets each queue's alpha
+//! to `a_i = (alpha_k / n_k) * m_i` (ABM section 3.4). DT then uses `T_i = a_i * (B - Q)` until the next time.
+//!
+//! DT has one alpha per queue, so unscheduled packets cannot have one of their own.
+
+use super::congestion::Congestion;
+use super::{Admission, Request, real};
+use crate::buffer::Buffer;
+use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
+use crate::units::{Bytes, Duration};
+use crate::verdict::{Threshold, Why};
+use alloc::vec::Vec;
+
+/// Settings of ABM on DT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AbmOnDtConfig {
+    /// Per queue number. Default 0.5.
+    pub alpha: PerQueue<f64>,
+    /// Time between updates. Default 8 ms: the hundred round trips at which the paper still sees ABM's benefit.
+    pub interval: Duration,
+}
+
+impl Default for AbmOnDtConfig {
+    fn default() -> Self {
+        Self { alpha: PerQueue::All(0.5), interval: Duration::from_us(8_000) }
+    }
+}
+
+impl AbmOnDtConfig {
+    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        check_alphas(&self.alpha, switch.queues)?;
+        check_span("policy.interval", self.interval)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct AbmOnDt {
+    /// What the operator asked for.
+    wanted: Vec<f64>,
+    /// What the switch has.
+    set: Vec<f64>,
+    pub(super) congestion: Congestion,
+}
+
+impl AbmOnDt {
+    pub(super) fn new(config: &AbmOnDtConfig, switch: &ValidConfig) -> Self {
+        let wanted = config.alpha.spread(switch);
+        Self { set: wanted.clone(), wanted, congestion: Congestion::new(config.interval, switch) }
+    }
+
+    pub(super) fn threshold(&self, queue: usize, buffer: &Buffer) -> Threshold {
+        Threshold {
+            value: self.set[queue] * real(buffer.remaining()),
+            alpha: Some(self.set[queue]),
+            remaining: Some(Bytes::new(buffer.remaining())),
+            n: Some(self.congestion.n(queue)),
+            mu: Some(self.congestion.m(queue)),
+            ..Threshold::default()
+        }
+    }
+
+    #[inline]
+    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
+        let threshold = self.set[request.queue] * real(buffer.remaining());
+        Admission::within(threshold, buffer, request.queue, request.charge)
+    }
+
+    pub(super) fn update(&mut self, buffer: &Buffer) -> bool {
+        let (set, remaining) = (&self.set, real(buffer.remaining()));
+        let changed = self.congestion.update(buffer, |_, queue| set[queue] * remaining);
+        self.apply();
+        changed
+    }
+
+    fn apply(&mut self) {
+        for (queue, set) in self.set.iter_mut().enumerate() {
+            *set = (self.wanted[queue] / self.congestion.n(queue)) * self.congestion.m(queue);
+        }
+    }
+
+    pub(super) fn inherit(&mut self, earlier: &Self) {
+        self.congestion.inherit(&earlier.congestion);
+        self.apply();
+    }
+}

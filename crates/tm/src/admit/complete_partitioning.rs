@@ -1,0 +1,31 @@
+//! Complete partitioning: every queue owns `floor(B / (P*K))` bytes and no more. No settings.
+
+use super::{Admission, Request, real};
+use crate::buffer::Buffer;
+use crate::config::ValidConfig;
+use crate::verdict::{Reason, Threshold, Why};
+
+#[derive(Clone, Debug)]
+pub(crate) struct CompletePartitioning {
+    share: u64,
+}
+
+impl CompletePartitioning {
+    pub(super) fn new(switch: &ValidConfig) -> Self {
+        Self { share: switch.buffer.get() / switch.total_queues() as u64 }
+    }
+
+    pub(super) fn threshold(&self) -> Threshold {
+        Threshold { value: real(self.share), ..Threshold::default() }
+    }
+
+    #[inline]
+    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold()));
+        if buffer.length(request.queue) + request.charge <= self.share {
+            Admission::Admit
+        } else {
+            Admission::Reject(Reason::Threshold)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! FBA: FB on a switch that only has DT, whose alphas a controller sets anew every interval (FB section 5.2).
+//!
+//! `T_i = a_i * (B - Q)`; at every update `a_i = (alpha_k / max(1, N')) * g_i`. Before the first one `a_i = alpha_k`.
+
+use super::shares::Shares;
+use super::{Admission, Request, real};
+use crate::buffer::Buffer;
+use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span, group_of};
+use crate::units::{Bytes, Duration};
+use crate::verdict::{Threshold, Why};
+use alloc::vec::Vec;
+
+/// Settings of FBA.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FbaConfig {
+    /// Per queue number. Default 1.
+    pub alpha: PerQueue<f64>,
+    /// Priority groups of queue numbers. Default: every queue number on its own.
+    pub groups: Option<Vec<Vec<usize>>>,
+    /// Time between updates. Default 1 s, as in the paper's evaluation.
+    pub interval: Duration,
+}
+
+impl Default for FbaConfig {
+    fn default() -> Self {
+        Self { alpha: PerQueue::All(1.0), groups: None, interval: Duration::from_us(1_000_000) }
+    }
+}
+
+impl FbaConfig {
+    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        check_alphas(&self.alpha, switch.queues)?;
+        check_span("policy.interval", self.interval)?;
+        group_of("policy.groups", self.groups.as_ref(), switch.queues).map(|_| ())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Fba {
+    /// Per queue index: what the operator asked for.
+    wanted: Vec<f64>,
+    /// Per queue index: what the switch has.
+    set: Vec<f64>,
+    pub(super) shares: Shares,
+    interval: Duration,
+    queues_per_port: usize,
+}
+
+impl Fba {
+    pub(super) fn new(config: &FbaConfig, switch: &ValidConfig) -> Self {
+        let groups = group_of("policy.groups", config.groups.as_ref(), switch.queues).expect("validated");
+        let wanted = config.alpha.spread(switch);
+        Self {
+            set: wanted.clone(),
+            wanted,
+            shares: Shares::new(&groups, switch),
+            interval: config.interval,
+            queues_per_port: switch.queues,
+        }
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    pub(super) fn threshold(&self, queue: usize, port: usize, buffer: &Buffer) -> Threshold {
+        let waits = buffer.length(queue) > 0;
+        Threshold {
+            value: self.set[queue] * real(buffer.remaining()),
+            alpha: Some(self.set[queue]),
+            remaining: Some(Bytes::new(buffer.remaining())),
+            n: Some(real(u64::from(self.shares.busy(queue).max(1)))),
+            g: Some(self.shares.share(queue, port, waits)),
+            ..Threshold::default()
+        }
+    }
+
+    #[inline]
+    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold(request.queue, request.packet.port as usize, buffer)));
+        let threshold = self.set[request.queue] * real(buffer.remaining());
+        Admission::within(threshold, buffer, request.queue, request.charge)
+    }
+
+    /// Doing this twice with the same buffer is doing it once.
+    pub(super) fn update(&mut self, buffer: &Buffer) -> bool {
+        for queue in 0..self.set.len() {
+            let port = queue / self.queues_per_port;
+            let n = real(u64::from(self.shares.busy(queue).max(1)));
+            self.set[queue] = (self.wanted[queue] / n) * self.shares.share(queue, port, buffer.length(queue) > 0);
+        }
+        false
+    }
+}

@@ -1,0 +1,247 @@
+//! The intelligent buffer of Cisco's switches: DT, approximate fair dropping (AFD) for elephants and a queue for mice.
+//!
+//! * The *elephant trap* tells long flows from short ones: a flow is short until it has sent `short_packets` packets
+//!   without a silence longer than `short_window`.
+//! * *AFD*: every interval each queue's fair share moves by `-gain_now * (q - reference) + gain_before * (q_before -
+//!   reference)`, within 0 and its initial value (so that an idle time does not wind it up). While a queue is longer than `afd_from`, a packet of an elephant that brought `M` bytes in
+//!   the interval before is dropped with the probability `1 - min(scale*M, fair) / (scale*M)`.
+//! * Short flows go to `short_queue`, if one is set, and are never dropped by AFD.
+//!
+//! It draws random numbers.
+
+use super::{Admission, Request, real};
+use crate::buffer::Buffer;
+use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
+use crate::flow_table::FlowTable;
+use crate::packet::Packet;
+use crate::random::Random;
+use crate::units::{Bytes, Duration, Instant};
+use crate::verdict::{Reason, Threshold, Why};
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Whose bytes AFD compares with the fair share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accounting {
+    /// Those of the packet's flow, as AFD has it.
+    #[default]
+    Flow,
+    /// Those of the packet's queue, all flows together, as ABM's authors have it; then short flows are not spared.
+    Queue,
+}
+
+/// Settings of the intelligent buffer. The defaults are those of ABM's authors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntelligentBufferConfig {
+    /// DT's alpha, per queue number. Default 0.5.
+    pub alpha: PerQueue<f64>,
+    /// Time between updates of the fair share. Default 50 us.
+    pub interval: Duration,
+    /// The queue length AFD steers to. Default 100 KB.
+    pub reference: Bytes,
+    /// The fair share at first and at most, in bytes. Default 4 MB.
+    pub initial_fair: Bytes,
+    /// Default 1.8.
+    pub gain_now: f64,
+    /// Default 1.7.
+    pub gain_before: f64,
+    /// Default 15.
+    pub scale: f64,
+    /// AFD drops only from queues longer than this. Default 150 KiB.
+    pub afd_from: Bytes,
+    /// Default: the flow's.
+    pub accounting: Accounting,
+    /// A flow of fewer packets is short. Default 72.
+    pub short_packets: u64,
+    /// The silence after which a flow starts anew. Default 5 ms.
+    pub short_window: Duration,
+    /// Where packets of short flows go. Default: where they are sent.
+    pub short_queue: Option<usize>,
+}
+
+impl Default for IntelligentBufferConfig {
+    fn default() -> Self {
+        Self {
+            alpha: PerQueue::All(0.5),
+            interval: Duration::from_us(50),
+            reference: Bytes::new(100_000),
+            initial_fair: Bytes::new(4_000_000),
+            gain_now: 1.8,
+            gain_before: 1.7,
+            scale: 15.0,
+            afd_from: Bytes::new(150 * 1024),
+            accounting: Accounting::Flow,
+            short_packets: 72,
+            short_window: Duration::from_us(5_000),
+            short_queue: None,
+        }
+    }
+}
+
+impl IntelligentBufferConfig {
+    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        check_alphas(&self.alpha, switch.queues)?;
+        check_span("policy.interval", self.interval)?;
+        check_span("policy.short_window", self.short_window)?;
+        for (field, value) in
+            [("policy.gain_now", self.gain_now), ("policy.gain_before", self.gain_before), ("policy.scale", self.scale)]
+        {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(
+                    ConfigError::new(field, value, "it must be above 0 and finite").remedy("give a number such as 1.8")
+                );
+            }
+        }
+        match self.short_queue {
+            Some(k) if k >= switch.queues => {
+                Err(ConfigError::new("policy.short_queue", k, format!("a port has {} queues", switch.queues))
+                    .remedy(format!("give a queue number from 0 to {}", switch.queues - 1)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An entry of the elephant trap.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    last: Instant,
+    packets: u64,
+    /// The update before which `bytes` came.
+    epoch: u64,
+    bytes: u64,
+    bytes_before: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FairShare {
+    fair: f64,
+    length_before: u64,
+    bytes: u64,
+    bytes_before: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct IntelligentBuffer {
+    config: IntelligentBufferConfig,
+    alpha: Vec<f64>,
+    /// Per queue index.
+    shares: Vec<FairShare>,
+    flows: FlowTable<Flow>,
+    /// Updates so far.
+    epoch: u64,
+    random: Random,
+}
+
+impl IntelligentBuffer {
+    pub(super) fn new(config: &IntelligentBufferConfig, switch: &ValidConfig) -> Self {
+        let share = FairShare { fair: real(config.initial_fair.get()), length_before: 0, bytes: 0, bytes_before: 0 };
+        Self {
+            alpha: config.alpha.spread(switch),
+            shares: vec![share; switch.total_queues()],
+            flows: FlowTable::new(),
+            epoch: 0,
+            random: Random::stream(switch.seed, "fair dropping", 0),
+            config: config.clone(),
+        }
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        self.config.interval
+    }
+
+    /// Counts the packet in the elephant trap, and says which queue it goes to.
+    pub(super) fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
+        let (window, epoch) = (self.config.short_window, self.epoch);
+        let fresh = || Flow { last: now, packets: 0, epoch, bytes: 0, bytes_before: 0 };
+        let flow = self.flows.entry(packet.flow, fresh, |flow| now.since(flow.last) <= window);
+        if now.since(flow.last) > window {
+            *flow = fresh();
+        }
+        match epoch - flow.epoch {
+            0 => {}
+            1 => flow.bytes_before = core::mem::take(&mut flow.bytes),
+            _ => (flow.bytes, flow.bytes_before) = (0, 0),
+        }
+        flow.epoch = epoch;
+        flow.last = now;
+        flow.packets += 1;
+        flow.bytes += u64::from(packet.bytes);
+        match self.config.short_queue {
+            Some(queue) if flow.packets < self.config.short_packets => queue,
+            _ => packet.queue as usize,
+        }
+    }
+
+    pub(super) fn threshold(&self, queue: usize, buffer: &Buffer) -> Threshold {
+        let alpha = self.alpha[queue];
+        Threshold {
+            value: alpha * real(buffer.remaining()),
+            alpha: Some(alpha),
+            remaining: Some(Bytes::new(buffer.remaining())),
+            ..Threshold::default()
+        }
+    }
+
+    /// The probability of a fair drop, and the bytes it follows from.
+    fn drop_probability(&self, packet: &Packet, queue: usize, length: u64) -> (f64, u64) {
+        let share = &self.shares[queue];
+        let brought = match self.config.accounting {
+            Accounting::Queue => share.bytes_before,
+            Accounting::Flow => match self.flows.get(packet.flow) {
+                Some(flow) if flow.packets >= self.config.short_packets => flow.bytes_before,
+                _ => 0,
+            },
+        };
+        if brought == 0 || length <= self.config.afd_from.get() {
+            return (0.0, brought);
+        }
+        let scaled = self.config.scale * real(brought);
+        (1.0 - scaled.min(share.fair) / scaled, brought)
+    }
+
+    pub(super) fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        let Request { packet, queue, charge, .. } = request;
+        self.shares[queue].bytes += u64::from(packet.bytes);
+        let threshold = self.alpha[queue] * real(buffer.remaining());
+        let admission = Admission::within(threshold, buffer, queue, charge);
+        let (probability, brought) = self.drop_probability(packet, queue, buffer.length(queue));
+        why.note(|e| {
+            e.threshold = Some(Threshold {
+                flow_bytes: Some(brought),
+                drop_probability: Some(probability),
+                ..self.threshold(queue, buffer)
+            });
+        });
+        if admission == Admission::Admit && probability > 0.0 && self.random.unit() < probability {
+            return Admission::Reject(Reason::FairDrop);
+        }
+        admission
+    }
+
+    pub(super) fn update(&mut self, buffer: &Buffer) -> bool {
+        let IntelligentBufferConfig { gain_now, gain_before, reference, .. } = self.config;
+        let reference = real(reference.get());
+        let ceiling = real(self.config.initial_fair.get());
+        let mut changed = false;
+        for (queue, share) in self.shares.iter_mut().enumerate() {
+            let length = buffer.length(queue);
+            let step = -gain_now * (real(length) - reference) + gain_before * (real(share.length_before) - reference);
+            let fair = (share.fair + step).clamp(0.0, ceiling);
+            changed |= fair != share.fair || share.bytes != 0 || share.bytes_before != 0;
+            share.fair = fair;
+            share.length_before = length;
+            share.bytes_before = core::mem::take(&mut share.bytes);
+        }
+        self.epoch += 1;
+        changed
+    }
+
+    pub(super) fn inherit(&mut self, earlier: &Self) {
+        self.shares.clone_from(&earlier.shares);
+        self.flows = earlier.flows.clone();
+        self.epoch = earlier.epoch;
+        self.random = earlier.random.clone();
+    }
+}

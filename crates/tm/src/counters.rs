@@ -1,0 +1,119 @@
+//! What has happened, per queue, per port and for the whole buffer.
+//!
+//! The core counts per queue as packets pass; ports and the pool are sums over their queues, made when somebody asks. Only
+//! high watermarks are kept at every level, since they are not sums.
+
+pub use crate::buffer::Count;
+use crate::units::Bytes;
+use crate::verdict::Reason;
+
+/// Counts of what was not sent whole, by reason. Kept apart from the hot path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Losses {
+    dropped: [Count; Reason::ALL.len()],
+    pub(crate) trimmed: Count,
+    pub(crate) returned: Count,
+    pub(crate) marked: Count,
+    /// Headers of trimmed packets that were sent.
+    pub(crate) headers_sent: Count,
+    /// Headers that were pushed out or expelled from a data queue (cut payload).
+    pub(crate) headers_lost: u64,
+}
+
+impl Losses {
+    pub(crate) fn drop(&mut self, reason: Reason, bytes: u32) {
+        self.dropped[reason as usize].add(bytes);
+    }
+}
+
+/// The counters of a queue, of all queues of a port, or of all queues. Bytes are real lengths on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Arrived.
+    pub offered: Count,
+    /// Joined their queue whole.
+    pub admitted: Count,
+    /// Picked for transmission whole.
+    pub sent: Count,
+    /// Marked.
+    pub marked: Count,
+    /// Cut to a header; the bytes are those of the whole packets.
+    pub trimmed: Count,
+    /// Headers of cut packets, picked for transmission; the bytes are the headers'.
+    pub headers_sent: Count,
+    /// Turned around to the sender.
+    pub returned: Count,
+    /// Dropped, pushed out or expelled, for any reason.
+    pub dropped: Count,
+    dropped_by: [Count; Reason::ALL.len()],
+    /// Waiting now: packets, and bytes charged.
+    pub waiting: Count,
+    /// The most bytes ever charged.
+    pub peak: Bytes,
+}
+
+impl Counters {
+    /// Dropped for one reason.
+    pub fn dropped_by(&self, reason: Reason) -> Count {
+        self.dropped_by[reason as usize]
+    }
+
+    /// Expelled (Occamy).
+    pub fn expelled(&self) -> Count {
+        self.dropped_by(Reason::Expelled)
+    }
+
+    pub(crate) fn of_queue(queue: &crate::buffer::Queue, losses: &Losses) -> Self {
+        let mut counters = Self {
+            admitted: queue.admitted,
+            sent: queue.sent,
+            marked: losses.marked,
+            trimmed: losses.trimmed,
+            headers_sent: losses.headers_sent,
+            returned: losses.returned,
+            dropped_by: losses.dropped,
+            waiting: Count { packets: u64::from(queue.packets), bytes: queue.bytes },
+            peak: Bytes::new(queue.peak),
+            ..Self::default()
+        };
+        let after_admission = |reason: &&Reason| matches!(reason, Reason::PushedOut | Reason::Expelled);
+        counters.offered = counters.admitted;
+        for reason in &Reason::ALL {
+            let count = losses.dropped[*reason as usize];
+            counters.dropped += count;
+            if !after_admission(&reason) {
+                counters.offered += count;
+            }
+        }
+        counters.offered += losses.trimmed;
+        counters.offered += losses.returned;
+        counters
+    }
+
+    /// Adds the counters of another queue. The peak, which is not a sum, is left to the caller.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let pairs = [
+            (&mut self.offered, other.offered),
+            (&mut self.admitted, other.admitted),
+            (&mut self.sent, other.sent),
+            (&mut self.marked, other.marked),
+            (&mut self.trimmed, other.trimmed),
+            (&mut self.headers_sent, other.headers_sent),
+            (&mut self.returned, other.returned),
+            (&mut self.dropped, other.dropped),
+            (&mut self.waiting, other.waiting),
+        ];
+        for (sum, part) in pairs.into_iter().chain(self.dropped_by.iter_mut().zip(other.dropped_by)) {
+            *sum += part;
+        }
+    }
+}
+
+/// Memory bandwidth: bytes read from the buffer's cells, charged sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryReads {
+    /// To be sent.
+    pub transmission: Bytes,
+    /// To be thrown away (pushed out or expelled).
+    pub expulsion: Bytes,
+}

@@ -1,0 +1,60 @@
+//! The traffic manager of a datacenter switch: who gets the shared buffer, what is dropped, marked, trimmed or expelled,
+//! and what leaves next.
+//!
+//! ```text
+//! arrive ─> classify ─> admit ─> enqueue ─> schedule ─> transmit
+//!                         │                    ▲
+//!                         ├─ mark (ECN)        │
+//!                         ├─ trim ─────────────┘ (header queue, or back to the sender)
+//!                         └─ drop(reason)      expel ─> drop(reason)   (spare memory bandwidth)
+//! ```
+//!
+//! The core has no clock, does no I/O and has no global state: time comes in with every call, decisions come out as
+//! values. The same core runs in a simulator, in a live switch and in tests.
+//!
+//! ```
+//! use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
+//! use forebay_tm::{Instant, Packet, PacketId, Tm, TmConfig, Verdict};
+//!
+//! let mut config = TmConfig::new(vec!["10Gbps".parse().unwrap(); 4], "60KB".parse().unwrap());
+//! config.policy = PolicyConfig::DynamicThresholds(DynamicThresholdsConfig::default());
+//! let mut tm = Tm::new(config.validate().unwrap());
+//!
+//! let now = Instant::ZERO;
+//! let packet = Packet { id: PacketId(7), bytes: 1_500, port: 2, ..Packet::default() };
+//! assert_eq!(tm.arrive(now, &packet, &mut |_| ()), Verdict::Queued { marked: false });
+//! let departure = tm.transmit(now, 2, &mut |_| ()).unwrap();
+//! assert_eq!(departure.id, PacketId(7));
+//! let busy_for = tm.rate(2).serialization(u64::from(departure.bytes));
+//! assert_eq!(busy_for.to_string(), "1.2us");
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod admit;
+mod buffer;
+pub mod config;
+pub mod counters;
+pub mod drive;
+mod flow_table;
+pub mod mark;
+pub mod max_tree;
+pub mod packet;
+pub mod random;
+pub mod rank;
+mod rank_tree;
+pub mod schedule;
+mod switch;
+pub mod trim;
+pub mod units;
+pub mod verdict;
+
+pub use config::{ConfigError, PerQueue, TmConfig, ValidConfig};
+pub use counters::{Count, Counters, MemoryReads};
+pub use packet::{Packet, PacketId};
+pub use switch::Tm;
+pub use units::{Bytes, Duration, Instant, Rate};
+pub use verdict::{Departure, Explanation, Holder, Lost, RankTest, Reason, Threshold, Verdict};

@@ -1,0 +1,36 @@
+//! What the core knows of a packet: numbers, no payload.
+
+use crate::units::Instant;
+
+/// The caller's name for a packet. The core stores it and gives it back; it never looks inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketId(pub u64);
+
+/// The longest packet, in bytes: one bit of a descriptor's length field tells headers from data.
+pub const MAX_PACKET_BYTES: u32 = (1 << 31) - 1;
+
+/// A packet as it arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Given back with every outcome.
+    pub id: PacketId,
+    /// Its length on the wire, 1 to [`MAX_PACKET_BYTES`].
+    pub bytes: u32,
+    /// The port it leaves by.
+    pub port: u32,
+    /// The queue of that port that it joins.
+    pub queue: u32,
+    /// Its class, for policies that tell packets of one queue apart.
+    pub class: u32,
+    /// Its flow.
+    pub flow: u64,
+    /// What the rank function starts from: the rank itself, the flow's bytes left (SRPT) or its slack in picoseconds
+    /// (LSTF).
+    pub rank: u64,
+    /// PIEO: not to be sent before this instant.
+    pub eligible: Instant,
+    /// Sent in the first round trip, before any feedback (ABM).
+    pub unscheduled: bool,
+    /// ECN-capable.
+    pub ect: bool,
+}

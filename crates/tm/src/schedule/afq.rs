@@ -1,0 +1,161 @@
+//! AFQ, approximate fair queueing: a calendar of FIFO queues, one per round, and a sketch of every flow's bid (Sharma et al.,
+//! NSDI 2018).
+//!
+//! A packet's bid is `max(bid of its flow, round * bytes_per_round) + L`; it is sent in the round `bid / bytes_per_round`. A
+//! packet whose round is `queues` or more away is dropped. The bids are kept in a count-min sketch, which never bids too
+//! low. The round moves on when its queue is empty.
+
+use super::{Join, check_capacity};
+use crate::buffer::{Buffer, List, Slot};
+use crate::config::{ConfigError, ValidConfig};
+use crate::packet::Packet;
+use crate::random::mix;
+use crate::units::Bytes;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Settings of AFQ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AfqConfig {
+    /// FIFO queues in the calendar. Default 32.
+    pub queues: usize,
+    /// What a flow may send in a round. Default 1500 B.
+    pub bytes_per_round: Bytes,
+    /// Rows of the sketch. Default 4.
+    pub rows: usize,
+    /// Counters per row. Default 1024.
+    pub columns: usize,
+}
+
+impl Default for AfqConfig {
+    fn default() -> Self {
+        Self { queues: 32, bytes_per_round: Bytes::new(1_500), rows: 4, columns: 1_024 }
+    }
+}
+
+impl AfqConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        check_capacity("scheduler.queues", self.queues)?;
+        check_capacity("scheduler.rows", self.rows)?;
+        check_capacity("scheduler.columns", self.columns)?;
+        if self.bytes_per_round == Bytes::ZERO || self.bytes_per_round.get() > 1 << 31 {
+            return Err(ConfigError::new("scheduler.bytes_per_round", self.bytes_per_round, "it is out of range")
+                .remedy("give 1 byte to 2GiB, such as bytes_per_round = 1500"));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Port {
+    round: u64,
+    lanes: Vec<List>,
+    packets: usize,
+    /// `rows * columns` bids.
+    sketch: Vec<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Afq {
+    bytes_per_round: u64,
+    columns: usize,
+    ports: Vec<Port>,
+}
+
+impl Afq {
+    pub(super) fn new(config: &AfqConfig, switch: &ValidConfig) -> Self {
+        let port = Port {
+            round: 0,
+            lanes: vec![List::default(); config.queues],
+            packets: 0,
+            sketch: vec![0; config.rows * config.columns],
+        };
+        Self {
+            bytes_per_round: config.bytes_per_round.get(),
+            columns: config.columns,
+            ports: vec![port; switch.rates.len()],
+        }
+    }
+
+    /// Whether there is a round for the packet; if so, its bid is entered.
+    pub(super) fn join(&mut self, packet: &Packet) -> Join {
+        let Port { round, lanes, sketch, .. } = &mut self.ports[packet.port as usize];
+        let (flow, columns) = (packet.flow, self.columns);
+        let counter = |row: usize| (mix(flow ^ mix(row as u64)) % columns as u64) as usize;
+        let last = sketch.chunks(columns).enumerate().map(|(row, bids)| bids[counter(row)]).min().unwrap_or(0);
+        let bid = last.max(*round * self.bytes_per_round) + u64::from(packet.bytes);
+        let in_round = bid / self.bytes_per_round;
+        if in_round - *round >= lanes.len() as u64 {
+            return Join::No;
+        }
+        for (row, bids) in sketch.chunks_mut(columns).enumerate() {
+            let held = &mut bids[counter(row)];
+            *held = (*held).max(bid);
+        }
+        Join::Yes((in_round % lanes.len() as u64) as u32)
+    }
+
+    pub(super) fn insert(&mut self, port: usize, lane: u32, slot: Slot, buffer: &mut Buffer) {
+        let port = &mut self.ports[port];
+        buffer.slots.push_back(&mut port.lanes[lane as usize], slot);
+        port.packets += 1;
+    }
+
+    pub(super) fn head(&self, port: usize) -> Option<Slot> {
+        let Port { round, lanes, .. } = &self.ports[port];
+        let n = lanes.len() as u64;
+        (*round..round + n).find_map(|round| lanes[(round % n) as usize].head())
+    }
+
+    pub(super) fn take_head(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
+        let Port { round, lanes, packets, .. } = &mut self.ports[port];
+        if *packets == 0 {
+            return None;
+        }
+        let n = lanes.len() as u64;
+        while lanes[(*round % n) as usize].is_empty() {
+            *round += 1;
+        }
+        *packets -= 1;
+        buffer.slots.pop_front(&mut lanes[(*round % n) as usize])
+    }
+
+    pub(super) fn take_tail(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
+        let Port { round, lanes, packets, .. } = &mut self.ports[port];
+        let n = lanes.len() as u64;
+        let last = (*round..*round + n).rev().find(|round| !lanes[(round % n) as usize].is_empty())?;
+        *packets -= 1;
+        buffer.slots.pop_back(&mut lanes[(last % n) as usize])
+    }
+
+    pub(super) fn lanes(&self, port: usize) -> &[List] {
+        &self.ports[port].lanes
+    }
+
+    pub(super) fn inherit(&mut self, earlier: &Self) {
+        self.ports.clone_from(&earlier.ports);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::TmConfig;
+    use crate::units::Rate;
+
+    #[test]
+    fn a_flow_gets_one_round_per_share_and_no_more_rounds_than_queues() {
+        let switch = TmConfig::new(vec![Rate::from_gbps(10)], Bytes::new(1_000_000)).validate().unwrap();
+        let config = AfqConfig { queues: 4, bytes_per_round: Bytes::new(1_000), ..AfqConfig::default() };
+        let mut afq = Afq::new(&config, &switch);
+        let packet = |flow, bytes| Packet { flow, bytes, ..Packet::default() };
+        // 600-byte packets of one flow: bids 600, 1200, 1800, 2400, 3000, 3600; then 4200 is four rounds away.
+        let lanes: Vec<_> = (0..7).map(|_| afq.join(&packet(1, 600))).collect();
+        assert_eq!(
+            lanes,
+            [Join::Yes(0), Join::Yes(1), Join::Yes(1), Join::Yes(2), Join::Yes(3), Join::Yes(3), Join::No]
+        );
+        // Another flow starts in the current round.
+        assert_eq!(afq.join(&packet(2, 600)), Join::Yes(0));
+    }
+}

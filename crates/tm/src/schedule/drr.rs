@@ -1,0 +1,164 @@
+//! Deficit round robin, and groups of queues in strict order with deficit round robin within each.
+//!
+//! A visit to a queue adds `quantum * w_k` to its deficit and serves packets while the head fits; a head that does not fit
+//! ends the visit and the deficit is kept; a queue that empties ends the visit and loses its deficit. A visit may span
+//! many picks. Plain DRR is one group of all queues.
+
+use super::{check_weights, next_after};
+use crate::buffer::Buffer;
+use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, group_of};
+use crate::units::Bytes;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Settings of deficit round robin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrrConfig {
+    /// By queue number. Default 1.
+    pub weights: PerQueue<u32>,
+    /// Bytes that a visit adds per unit of weight. Default 1500.
+    pub quantum: Bytes,
+}
+
+impl Default for DrrConfig {
+    fn default() -> Self {
+        Self { weights: PerQueue::All(1), quantum: Bytes::new(1_500) }
+    }
+}
+
+impl DrrConfig {
+    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        check_weights(&self.weights, switch.queues)?;
+        if self.quantum == Bytes::ZERO || self.quantum.get() > 1 << 31 {
+            return Err(ConfigError::new("scheduler.quantum", self.quantum, "the quantum is out of range")
+                .remedy("give 1 byte to 2GiB, such as quantum = 1500"));
+        }
+        Ok(())
+    }
+}
+
+/// Settings of strict priority over groups of queues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrictOverDrrConfig {
+    /// Groups of queue numbers, the most important first. Each queue number is in one of them.
+    pub groups: Vec<Vec<usize>>,
+    /// Within each group.
+    pub drr: DrrConfig,
+}
+
+impl StrictOverDrrConfig {
+    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        group_of("scheduler.groups", Some(&self.groups), switch.queues)?;
+        self.drr.validate(switch)
+    }
+}
+
+/// The queue visited last, and whether the visit goes on.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    queue: u32,
+    open: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Drr {
+    /// `quantum * w_k`.
+    grants: Vec<u64>,
+    /// Which queues are in each group, the most important first.
+    groups: Vec<u64>,
+    /// Per queue number: its group.
+    group_of: Vec<usize>,
+    /// Per port and group.
+    visits: Vec<Visit>,
+    /// Per queue index.
+    deficits: Vec<u64>,
+}
+
+impl Drr {
+    pub(super) fn new(config: &DrrConfig, switch: &ValidConfig) -> Self {
+        let all = vec![(0..switch.queues).collect()];
+        Self::with_groups(&StrictOverDrrConfig { groups: all, drr: config.clone() }, switch)
+    }
+
+    pub(super) fn with_groups(config: &StrictOverDrrConfig, switch: &ValidConfig) -> Self {
+        let group_of = group_of("scheduler.groups", Some(&config.groups), switch.queues).expect("validated");
+        let mask = |group: &Vec<usize>| group.iter().fold(0u64, |mask, k| mask | 1 << k);
+        Self {
+            grants: (0..switch.queues)
+                .map(|k| config.drr.quantum.get() * u64::from(config.drr.weights.at(k)))
+                .collect(),
+            groups: config.groups.iter().map(mask).collect(),
+            group_of,
+            visits: vec![
+                Visit { queue: switch.queues as u32 - 1, open: false };
+                switch.rates.len() * config.groups.len()
+            ],
+            deficits: vec![0; switch.total_queues()],
+        }
+    }
+
+    #[inline]
+    pub(super) fn pick(&mut self, port: usize, first_queue: usize, waiting: u64, buffer: &Buffer) -> usize {
+        let mut group = 0;
+        while waiting & self.groups[group] == 0 {
+            group += 1;
+        }
+        let waiting = waiting & self.groups[group];
+        let at = port * self.groups.len() + group;
+        let mut tries = 0;
+        loop {
+            let visit = &mut self.visits[at];
+            if !visit.open {
+                visit.queue = next_after(visit.queue, waiting);
+                visit.open = true;
+                self.deficits[first_queue + visit.queue as usize] += self.grants[visit.queue as usize];
+                tries += 1;
+            }
+            let k = visit.queue as usize;
+            let queue = &buffer.queues[first_queue + k];
+            let head = queue.list.head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()));
+            let deficit = &mut self.deficits[first_queue + k];
+            if head <= *deficit {
+                let last = queue.packets == 1;
+                *deficit = if last { 0 } else { *deficit - head };
+                visit.open = !last;
+                return k;
+            }
+            visit.open = false;
+            if tries == waiting.count_ones() {
+                self.skip_fruitless_rounds(first_queue, waiting, buffer);
+            }
+        }
+    }
+
+    /// Every waiting queue was visited once and none could send: adds the deficits of all the rounds but the last that
+    /// would go the same way.
+    #[cold]
+    fn skip_fruitless_rounds(&mut self, first_queue: usize, waiting: u64, buffer: &Buffer) {
+        let queues = || (0..self.grants.len()).filter(|k| waiting & (1 << k) != 0);
+        let rounds = queues().map(|k| {
+            let head =
+                buffer.queues[first_queue + k].list.head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()));
+            head.saturating_sub(self.deficits[first_queue + k]).div_ceil(self.grants[k])
+        });
+        let skipped = rounds.min().unwrap_or(0).saturating_sub(1);
+        for k in queues().collect::<Vec<_>>() {
+            self.deficits[first_queue + k] += skipped * self.grants[k];
+        }
+    }
+
+    pub(super) fn emptied(&mut self, port: usize, k: usize) {
+        self.deficits[port * self.group_of.len() + k] = 0;
+        let visit = &mut self.visits[port * self.groups.len() + self.group_of[k]];
+        if visit.queue as usize == k {
+            visit.open = false;
+        }
+    }
+
+    pub(super) fn inherit(&mut self, earlier: &Self) {
+        self.deficits.clone_from(&earlier.deficits);
+        if self.groups == earlier.groups {
+            self.visits.clone_from(&earlier.visits);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! PIEO: sorted by rank like PIFO, but a packet leaves only from its eligibility time on: the smallest rank among those
+//! that are eligible (Shrivastav, SIGCOMM 2019). A full queue treats an arrival as PIFO does. A port whose packets are all
+//! too early stays idle until the first of them may go.
+//!
+//! The head and the tail of such a queue, for push-out and expulsion, are its smallest and largest rank, eligible or not.
+
+use super::pifo::{Pifo, PifoConfig};
+use crate::buffer::Slot;
+use crate::config::{ConfigError, ValidConfig};
+use crate::units::Instant;
+
+/// Settings of PIEO.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PieoConfig {
+    /// Packets that a port's queue holds.
+    pub capacity: usize,
+}
+
+impl PieoConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        PifoConfig { capacity: self.capacity }.validate()
+    }
+}
+
+/// A PIFO whose head may have to wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Pieo(pub(super) Pifo);
+
+impl Pieo {
+    pub(super) fn new(config: &PieoConfig, switch: &ValidConfig) -> Self {
+        Self(Pifo::new(&PifoConfig { capacity: config.capacity }, switch))
+    }
+
+    pub(super) fn pick(&mut self, now: Instant, port: usize) -> Option<Slot> {
+        self.0.ports[port].pop_first_eligible(now)
+    }
+
+    pub(super) fn next_eligible(&self, port: usize) -> Option<Instant> {
+        self.0.ports[port].next_eligible()
+    }
+}

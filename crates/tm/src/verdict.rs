@@ -1,0 +1,218 @@
+//! What became of a packet, why, and the numbers behind it.
+
+use crate::packet::PacketId;
+use crate::units::{Bytes, Instant};
+use alloc::vec::Vec;
+
+/// Why a packet was rejected, dropped or turned around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// Larger than the whole buffer.
+    Oversize,
+    /// Its rank: AIFO's admission, or PIFO, SP-PIFO, PIEO or AFQ had no place for it.
+    Rank,
+    /// Its queue holds `queue_capacity` packets.
+    QueueFull,
+    /// It does not fit the buffer.
+    Full,
+    /// Its queue is above its threshold.
+    Threshold,
+    /// Approximate fair dropping chose it (intelligent buffer).
+    FairDrop,
+    /// The marking rule drops instead of marking.
+    Marking,
+    /// Its queue is above the watermark of source flow control.
+    Watermark,
+    /// Admitted, then pushed out for another packet.
+    PushedOut,
+    /// Admitted, then expelled from an over-allocated queue.
+    Expelled,
+    /// Cut to its header, for which there was no room.
+    HeaderFull,
+}
+
+impl Reason {
+    /// Every reason, in the order of their numbers.
+    pub const ALL: [Self; 11] = [
+        Self::Oversize,
+        Self::Rank,
+        Self::QueueFull,
+        Self::Full,
+        Self::Threshold,
+        Self::FairDrop,
+        Self::Marking,
+        Self::Watermark,
+        Self::PushedOut,
+        Self::Expelled,
+        Self::HeaderFull,
+    ];
+
+    /// Its name in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Oversize => "oversize",
+            Self::Rank => "rank",
+            Self::QueueFull => "queue-full",
+            Self::Full => "full",
+            Self::Threshold => "threshold",
+            Self::FairDrop => "fair-drop",
+            Self::Marking => "marking",
+            Self::Watermark => "watermark",
+            Self::PushedOut => "pushed-out",
+            Self::Expelled => "expelled",
+            Self::HeaderFull => "header-full",
+        }
+    }
+}
+
+/// What an arriving packet got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It waits in its queue.
+    Queued {
+        /// It carries a congestion mark now.
+        marked: bool,
+    },
+    /// Its header waits.
+    Trimmed {
+        /// Why the packet was rejected.
+        reason: Reason,
+    },
+    /// Its header goes back to the sender.
+    Returned {
+        /// Why the packet was rejected.
+        reason: Reason,
+    },
+    /// It is gone.
+    Dropped {
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// A packet that was waiting and is gone: pushed out, expelled, or displaced by a better rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lost {
+    /// The packet.
+    pub id: PacketId,
+    /// When.
+    pub at: Instant,
+    /// The index of its queue, `port * queues + queue`.
+    pub queue: usize,
+    /// Its length on the wire.
+    pub bytes: u32,
+    /// [`Reason::PushedOut`] or [`Reason::Expelled`].
+    pub reason: Reason,
+    /// Bytes charged to its queue just before.
+    pub length: Bytes,
+    /// The threshold that its queue exceeded, if it was expelled.
+    pub threshold: Option<f64>,
+}
+
+/// A packet that a port starts to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// The packet.
+    pub id: PacketId,
+    /// Bytes to put on the wire.
+    pub bytes: u32,
+    /// The queue number it waited in; `None` if it comes from the header queue.
+    pub queue: Option<usize>,
+    /// Only its header is left.
+    pub header: bool,
+    /// The rank it was scheduled by.
+    pub rank: u64,
+}
+
+/// The threshold a packet met, and what went into it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Threshold {
+    /// Its value in bytes.
+    pub value: f64,
+    /// The alpha of the queue, class or packet.
+    pub alpha: Option<f64>,
+    /// What alpha multiplies: the remaining buffer in bytes (of the shared part, where some is reserved).
+    pub remaining: Option<Bytes>,
+    /// `N` (FB: non-empty queues of the group) or `n` (ABM: congested queues of the priority).
+    pub n: Option<f64>,
+    /// `g` (FB): the share of the port that the scheduler gives the queue.
+    pub g: Option<f64>,
+    /// `m` (ABM): the measured drain rate of the queue over that of the port.
+    pub mu: Option<f64>,
+    /// Bytes the queue owns (DT with a reserve).
+    pub reserved: Option<Bytes>,
+    /// Bytes of the flow within the window (FAB), or in the interval before (intelligent buffer).
+    pub flow_bytes: Option<u64>,
+    /// The probability of a fair drop (intelligent buffer).
+    pub drop_probability: Option<f64>,
+}
+
+/// AIFO's admission test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankTest {
+    /// The packet's rank.
+    pub rank: u64,
+    /// Ranks of the window that are smaller, and ranks in it.
+    pub smaller: usize,
+    /// Ranks in the window.
+    pub entries: usize,
+    /// Packets waiting.
+    pub waiting: usize,
+    /// The target size `C`.
+    pub capacity: usize,
+    /// The headroom `k`.
+    pub headroom: f64,
+}
+
+/// A queue and the bytes it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// `port * queues + queue`.
+    pub queue: usize,
+    /// Bytes charged to it.
+    pub bytes: Bytes,
+}
+
+/// Why a packet got its verdict: the state it met and what was compared with what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explanation {
+    /// When it arrived.
+    pub at: Instant,
+    /// The index of its queue, `port * queues + queue`.
+    pub queue: usize,
+    /// What it would be charged.
+    pub charge: Bytes,
+    /// `q_i` before it.
+    pub length: Bytes,
+    /// Packets in its queue before it.
+    pub waiting: usize,
+    /// `Q` before it.
+    pub total: Bytes,
+    /// `B`.
+    pub buffer: Bytes,
+    /// The threshold, where the policy has one.
+    pub threshold: Option<Threshold>,
+    /// AIFO's test, if it was made.
+    pub rank_test: Option<RankTest>,
+    /// What it got.
+    pub verdict: Option<Verdict>,
+    /// For a packet that was not admitted: the queues that held the buffer, the longest first.
+    pub holders: Vec<Holder>,
+}
+
+/// Somebody who may want to know why. `()` does not, and then nothing is computed for it.
+pub(crate) trait Why {
+    /// Takes notes; the closure is not called when nobody asks.
+    fn note(&mut self, write: impl FnOnce(&mut Explanation));
+}
+
+impl Why for () {
+    #[inline(always)]
+    fn note(&mut self, _: impl FnOnce(&mut Explanation)) {}
+}
+
+impl Why for Explanation {
+    fn note(&mut self, write: impl FnOnce(&mut Explanation)) {
+        write(self);
+    }
+}
