@@ -55,7 +55,8 @@ impl Observer for Watch {
 
     fn lost(&mut self, lost: Lost) {
         let marked = self.marked[lost.id.0 as usize];
-        let outcome = Outcome { verdict: Verdict::Dropped, reason: reason(lost.reason), marked, start: None, end: None };
+        let outcome =
+            Outcome { verdict: Verdict::Dropped, reason: reason(lost.reason), marked, start: None, end: None };
         self.ends(lost.id, outcome);
     }
 
@@ -123,7 +124,10 @@ fn compare(name: &str, switch: &Switch, arrivals: &[Arrival]) {
             assert_eq!(got, want, "{name}: queue lengths at the end of {now} ps\n{}", to_toml(switch));
         }
     }
-    assert!(lengths.keys().filter(|now| seen.contains_key(now)).count() * 2 > lengths.len(), "{name}: few common instants");
+    assert!(
+        lengths.keys().filter(|now| seen.contains_key(now)).count() * 2 > lengths.len(),
+        "{name}: few common instants"
+    );
 }
 
 /// How many random cases; more with `FOREBAY_CASES=100000`.

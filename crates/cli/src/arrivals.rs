@@ -1,0 +1,334 @@
+//! Arrivals from a CSV file, read line by line in constant memory.
+
+use forebay_settings::{Diagnostic, nearest};
+use forebay_tm::packet::MAX_PACKET_BYTES;
+use forebay_tm::{Instant, Packet, PacketId, ValidConfig};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// No line of numbers is longer.
+const LONGEST_LINE: usize = 4_096;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Time,
+    Bytes,
+    Port,
+    Queue,
+    Flow,
+    Rank,
+    Class,
+    Unscheduled,
+    Ect,
+    Eligible,
+}
+
+const COLUMNS: [(&str, Column); 10] = [
+    ("time_ps", Column::Time),
+    ("bytes", Column::Bytes),
+    ("port", Column::Port),
+    ("queue", Column::Queue),
+    ("flow", Column::Flow),
+    ("rank", Column::Rank),
+    ("class", Column::Class),
+    ("unscheduled", Column::Unscheduled),
+    ("ect", Column::Ect),
+    ("eligible_ps", Column::Eligible),
+];
+
+const NEEDED: [Column; 4] = [Column::Time, Column::Bytes, Column::Port, Column::Queue];
+
+fn name_of(column: Column) -> &'static str {
+    COLUMNS.iter().find(|(_, known)| *known == column).map_or("", |(name, _)| name)
+}
+
+/// A file of arrivals, open at some line.
+pub(crate) struct Arrivals<'c> {
+    file: String,
+    reader: Box<dyn BufRead>,
+    columns: Vec<Column>,
+    switch: &'c ValidConfig,
+    /// The current line, without its end.
+    line: Vec<u8>,
+    number: usize,
+    /// The length of the file, if it has one, and how much of it has been read.
+    pub(crate) length: Option<u64>,
+    pub(crate) read: u64,
+    last: Instant,
+    next: u64,
+}
+
+impl<'c> Arrivals<'c> {
+    /// Opens a file and reads its header.
+    pub(crate) fn open(path: &Path, switch: &'c ValidConfig) -> Result<Self, Diagnostic> {
+        if path.as_os_str() == "-" {
+            return Self::new("standard input", Box::new(BufReader::new(io::stdin())), None, switch);
+        }
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| cannot_read(&name, &error))?;
+        let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
+        Self::new(&name, Box::new(BufReader::with_capacity(1 << 16, file)), length, switch)
+    }
+
+    /// Reads from anything; `name` is what errors call it.
+    pub(crate) fn new(
+        name: &str,
+        reader: Box<dyn BufRead>,
+        length: Option<u64>,
+        switch: &'c ValidConfig,
+    ) -> Result<Self, Diagnostic> {
+        let mut arrivals = Self {
+            file: name.to_owned(),
+            reader,
+            columns: Vec::new(),
+            switch,
+            line: Vec::new(),
+            number: 0,
+            length,
+            read: 0,
+            last: Instant::ZERO,
+            next: 0,
+        };
+        arrivals.read_header()?;
+        Ok(arrivals)
+    }
+
+    /// Which packet comes next, counted from 0.
+    pub(crate) fn count(&self) -> u64 {
+        self.next
+    }
+
+    fn read_header(&mut self) -> Result<(), Diagnostic> {
+        let example = "start with the line time_ps,bytes,port,queue";
+        if !self.next_line()? {
+            let empty = Diagnostic::of_file(&self.file, "the file is empty", example);
+            return Err(Diagnostic { line: Some(1), ..empty });
+        }
+        if let Some(rest) = self.line.strip_prefix(b"\xef\xbb\xbf") {
+            self.line = rest.to_vec();
+        }
+        let header = self.text()?.to_owned();
+        let known: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+        let mut start = 0;
+        for name in header.split(',') {
+            let span = start..start + name.len();
+            start = span.end + 1;
+            let found = COLUMNS.iter().find(|(known, _)| *known == name).map(|(_, column)| *column);
+            let Some(column) = found else {
+                let remedy = match nearest(name, &known) {
+                    Some(meant) => format!("did you mean {meant}?"),
+                    None => format!("{example}; the other columns are {}", known[4..].join(", ")),
+                };
+                return Err(self.error(span, name, format!("there is no column \"{name}\""), remedy));
+            };
+            if self.columns.contains(&column) {
+                return Err(self.error(span, name, "this column is there twice", "remove one of them"));
+            }
+            self.columns.push(column);
+        }
+        for column in NEEDED {
+            if !self.columns.contains(&column) {
+                let name = name_of(column);
+                return Err(self.error(0..header.len(), name, "this column is missing", example));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next packet and when it arrives.
+    pub(crate) fn next(&mut self) -> Result<Option<(Instant, Packet)>, Diagnostic> {
+        if !self.next_line()? {
+            return Ok(None);
+        }
+        if self.line.is_empty() {
+            return self.only_blank_lines_left().map(|()| None);
+        }
+        let mut packet = Packet { id: PacketId(self.next), ..Packet::default() };
+        let mut time = 0;
+        let mut start = 0;
+        for index in 0..self.columns.len() {
+            if start > self.line.len() {
+                return Err(self.too_few(index));
+            }
+            let rest = &self.line[start..];
+            let end = start + rest.iter().position(|byte| *byte == b',').unwrap_or(rest.len());
+            let value = match parse(&self.line[start..end]) {
+                Some(value) => value,
+                None => return Err(self.bad_number(start..end, self.columns[index])),
+            };
+            match self.columns[index] {
+                Column::Time => time = value,
+                Column::Flow => packet.flow = value,
+                Column::Rank => packet.rank = value,
+                Column::Eligible => packet.eligible = Instant::from_ps(value),
+                Column::Bytes if (1..=u64::from(MAX_PACKET_BYTES)).contains(&value) => packet.bytes = value as u32,
+                Column::Port if value < self.switch.rates.len() as u64 => packet.port = value as u32,
+                Column::Queue if value < self.switch.queues as u64 => packet.queue = value as u32,
+                Column::Class if value <= u64::from(u32::MAX) && self.switch.policy.knows_class(value as u32) => {
+                    packet.class = value as u32;
+                }
+                Column::Unscheduled if value <= 1 => packet.unscheduled = value == 1,
+                Column::Ect if value <= 1 => packet.ect = value == 1,
+                column => return Err(self.out_of_range(start..end, column, value)),
+            }
+            start = end + 1;
+        }
+        if start <= self.line.len() {
+            let remedy = format!("give {} values, as the header says", self.columns.len());
+            return Err(self.error(start - 1..self.line.len(), "", "there are more values than columns", remedy));
+        }
+        // Without a class column every packet is of class 0, which must exist, too.
+        if !self.switch.policy.knows_class(packet.class) {
+            return Err(self.out_of_range(0..self.line.len(), Column::Class, u64::from(packet.class)));
+        }
+        let now = Instant::from_ps(time);
+        if now < self.last {
+            let problem = format!("{time} is before the arrival above it, at {}", self.last.ps());
+            return Err(self.error_in(Column::Time, problem, "sort the arrivals by time"));
+        }
+        self.last = now;
+        self.next += 1;
+        Ok(Some((now, packet)))
+    }
+
+    /// Reads a line, without its end. False at the end of the file.
+    fn next_line(&mut self) -> Result<bool, Diagnostic> {
+        self.line.clear();
+        let read = self.reader.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| cannot_read(&self.file, &error))?;
+        self.read += read as u64;
+        self.number += 1;
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+            if self.line.last() == Some(&b'\r') {
+                self.line.pop();
+            }
+        } else if read > LONGEST_LINE {
+            self.line.truncate(80);
+            return Err(self.error(
+                0..80,
+                "",
+                "this line is too long for an arrival",
+                "is this a CSV file of arrivals?",
+            ));
+        }
+        Ok(read > 0)
+    }
+
+    /// An empty line is an error unless nothing but empty lines follows.
+    fn only_blank_lines_left(&mut self) -> Result<(), Diagnostic> {
+        let number = self.number;
+        while self.next_line()? {
+            if !self.line.is_empty() {
+                let problem = "this line is empty, but arrivals follow";
+                return Err(Diagnostic::of_line(&self.file, number, "", 0..0, "", problem, "remove it"));
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self) -> Result<&str, Diagnostic> {
+        std::str::from_utf8(&self.line).map_err(|error| {
+            self.error(error.valid_up_to()..self.line.len(), "", "this is not UTF-8 text", "save the file as UTF-8")
+        })
+    }
+
+    /// An error at some bytes of the current line.
+    fn error(
+        &self,
+        span: std::ops::Range<usize>,
+        field: &str,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Diagnostic {
+        let text = String::from_utf8_lossy(&self.line);
+        Diagnostic::of_line(&self.file, self.number, &text, span, field, problem, remedy)
+    }
+
+    /// An error in a column of the current line.
+    fn error_in(&self, column: Column, problem: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
+        let index = self.columns.iter().position(|known| *known == column).unwrap_or(0);
+        let start: usize = self.line.split(|byte| *byte == b',').take(index).map(|field| field.len() + 1).sum();
+        let length = self.line[start..].iter().position(|byte| *byte == b',').unwrap_or(self.line.len() - start);
+        self.error(start..start + length, name_of(column), problem, remedy)
+    }
+
+    fn too_few(&self, found: usize) -> Diagnostic {
+        let missing = name_of(self.columns[found]);
+        let problem = format!("the line ends after {found} of {} values", self.columns.len());
+        self.error(
+            self.line.len()..self.line.len(),
+            missing,
+            problem,
+            "is the file cut off? give a value for every column",
+        )
+    }
+
+    fn bad_number(&self, span: std::ops::Range<usize>, column: Column) -> Diagnostic {
+        if let Err(error) = self.text() {
+            return error;
+        }
+        let text = String::from_utf8_lossy(&self.line[span.clone()]).into_owned();
+        let problem = if text.is_empty() {
+            "the value is missing".to_owned()
+        } else if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            format!("{text} is too large")
+        } else if text.starts_with('-') && text[1..].bytes().all(|byte| byte.is_ascii_digit()) {
+            format!("{text} is below zero")
+        } else {
+            format!("\"{text}\" is not a whole number")
+        };
+        self.error(span, name_of(column), problem, format!("give a whole number from 0 to {}", self.largest(column)))
+    }
+
+    fn out_of_range(&self, span: std::ops::Range<usize>, column: Column, value: u64) -> Diagnostic {
+        let (ports, queues) = (self.switch.rates.len(), self.switch.queues);
+        let (problem, remedy) = match column {
+            Column::Bytes if value == 0 => ("a packet has at least one byte".to_owned(), "give 1 or more".to_owned()),
+            Column::Bytes => {
+                (format!("a packet of {value} bytes is too long"), format!("give 1 to {MAX_PACKET_BYTES}"))
+            }
+            Column::Port => (format!("there is no port {value}"), format!("the switch has ports 0 to {}", ports - 1)),
+            Column::Queue => (format!("there is no queue {value}"), format!("a port has queues 0 to {}", queues - 1)),
+            Column::Class => (
+                format!("class {value} has no alpha"),
+                "give policy.alpha one value for each class in the switch file".to_owned(),
+            ),
+            _ => (format!("{value} is neither 0 nor 1"), "give 1 for yes or 0 for no".to_owned()),
+        };
+        self.error(span, name_of(column), problem, remedy)
+    }
+
+    fn largest(&self, column: Column) -> u64 {
+        match column {
+            Column::Bytes => u64::from(MAX_PACKET_BYTES),
+            Column::Port => self.switch.rates.len() as u64 - 1,
+            Column::Queue => self.switch.queues as u64 - 1,
+            Column::Class => u64::from(u32::MAX),
+            Column::Unscheduled | Column::Ect => 1,
+            _ => u64::MAX,
+        }
+    }
+}
+
+/// A file that cannot be read.
+pub(crate) fn cannot_read(file: &str, error: &io::Error) -> Diagnostic {
+    Diagnostic::of_file(file, format!("cannot read it: {error}"), "check the path and its permissions")
+}
+
+/// Digits only.
+fn parse(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    let mut value = 0u64;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}

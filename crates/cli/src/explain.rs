@@ -1,0 +1,219 @@
+//! Why a packet met its fate, in plain words with numbers.
+
+use forebay_tm::mark::MarkConfig;
+use forebay_tm::{Departure, Explanation, Instant, Lost, Packet, RankTest, Reason, Threshold, ValidConfig, Verdict};
+use std::fmt::Write;
+
+/// What became of a packet after its arrival.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    Sent { start: Instant, end: Instant, bytes: u32 },
+    Lost(Lost),
+}
+
+/// One packet's story.
+#[derive(Debug)]
+pub(crate) struct Story {
+    packet: u64,
+    beginning: Option<(Packet, Explanation)>,
+    ending: Option<Ending>,
+}
+
+impl Story {
+    pub(crate) fn new(packet: u64) -> Self {
+        Self { packet, beginning: None, ending: None }
+    }
+
+    pub(crate) fn packet(&self) -> u64 {
+        self.packet
+    }
+
+    pub(crate) fn begin(&mut self, packet: &Packet, why: Explanation) {
+        self.beginning = Some((*packet, why));
+    }
+
+    pub(crate) fn started(&mut self, start: Instant, departure: &Departure, end: Instant) {
+        if departure.id.0 == self.packet {
+            self.ending = Some(Ending::Sent { start, end, bytes: departure.bytes });
+        }
+    }
+
+    pub(crate) fn lost(&mut self, lost: Lost) {
+        if lost.id.0 == self.packet {
+            self.ending = Some(Ending::Lost(lost));
+        }
+    }
+
+    /// The story, if the packet ever arrived.
+    pub(crate) fn tell(&self, switch: &ValidConfig) -> Option<String> {
+        let (packet, why) = self.beginning.as_ref()?;
+        let mut text = String::new();
+        let queue = |index: usize| format!("port {} queue {}", index / switch.queues, index % switch.queues);
+        let _ = writeln!(
+            text,
+            "Packet {} ({} B, flow {}) arrived at {} for {}.",
+            self.packet,
+            packet.bytes,
+            packet.flow,
+            why.at,
+            queue(why.queue)
+        );
+        let _ = writeln!(
+            text,
+            "  It met {} B in {} packets in its queue, and {} B of the {} B buffer in use. It would be charged {} B.",
+            why.length.get(),
+            why.waiting,
+            why.total.get(),
+            why.buffer.get(),
+            why.charge.get()
+        );
+        if let Some(test) = &why.rank_test {
+            let _ = writeln!(text, "  {}", rank_test(test));
+        }
+        if let Some(threshold) = &why.threshold {
+            let _ = writeln!(text, "  {}", threshold_words(threshold, switch));
+        }
+        let _ = writeln!(text, "  {}", self.verdict(packet, why, switch));
+        if !why.holders.is_empty() {
+            let shown = why.holders.iter().take(5).map(|holder| {
+                let share = 100.0 * holder.bytes.as_f64() / why.buffer.as_f64();
+                format!("{}: {} B ({share:.0}%)", queue(holder.queue), holder.bytes.get())
+            });
+            let rest = why.holders.len().saturating_sub(5);
+            let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+            let _ = writeln!(text, "  The buffer was held by {}{more}.", shown.collect::<Vec<_>>().join(", "));
+        }
+        let _ = writeln!(text, "  {}", self.ending(why, switch));
+        Some(text)
+    }
+
+    fn verdict(&self, packet: &Packet, why: &Explanation, switch: &ValidConfig) -> String {
+        let needed = why.length.get() + why.charge.get();
+        let limit = why.threshold.map_or(0.0, |threshold| threshold.value);
+        let because = |reason| match reason {
+            Reason::Oversize => format!("its {} B are more than the whole buffer", why.charge.get()),
+            Reason::Rank => match &why.rank_test {
+                Some(_) => "AIFO's test failed".to_owned(),
+                None => "its rank found no place in the queue".to_owned(),
+            },
+            Reason::QueueFull => format!("its queue already held {} packets, which is queue_capacity", why.waiting),
+            Reason::Full => {
+                let free = why.buffer.get() - why.total.get();
+                format!("it did not fit: {} B were needed and {free} B were free", why.charge.get())
+            }
+            Reason::Threshold => format!("{needed} B would be above the threshold of {limit:.1} B"),
+            Reason::FairDrop => "approximate fair dropping drew it".to_owned(),
+            Reason::Marking => format!("the marking rule drops at {} B", why.length.get()),
+            Reason::Watermark => format!("{} B are above the watermark", why.length.get()),
+            Reason::PushedOut | Reason::Expelled | Reason::HeaderFull => "the header queue had no room".to_owned(),
+        };
+        match why.verdict {
+            Some(Verdict::Queued { marked }) => {
+                let room = why.threshold.map_or_else(
+                    || "there was room".to_owned(),
+                    |_| format!("{needed} B are within the threshold of {limit:.1} B and the packet fits"),
+                );
+                let mark = match (&switch.mark, marked, packet.ect) {
+                    (Some(MarkConfig::Step(step)), true, _) => {
+                        format!(" It was marked: {} B are at least {} B.", why.length.get(), step.threshold.get())
+                    }
+                    (Some(_), true, _) => " It was marked.".to_owned(),
+                    (Some(_), false, false) => " It is not ECN-capable, so it was not marked.".to_owned(),
+                    _ => String::new(),
+                };
+                format!("It was admitted: {room}.{mark}")
+            }
+            Some(Verdict::Trimmed { reason }) => {
+                format!("It was rejected ({}): {}. Its header was kept.", reason.as_str(), because(reason))
+            }
+            Some(Verdict::Returned { reason }) => {
+                format!(
+                    "It was rejected ({}): {}. Its header was returned to the sender.",
+                    reason.as_str(),
+                    because(reason)
+                )
+            }
+            Some(Verdict::Dropped { reason }) => format!("It was dropped ({}): {}.", reason.as_str(), because(reason)),
+            None => String::new(),
+        }
+    }
+
+    fn ending(&self, why: &Explanation, switch: &ValidConfig) -> String {
+        match self.ending {
+            Some(Ending::Sent { start, end, bytes }) => {
+                format!("It waited {}; its {bytes} B were sent from {start} to {end}.", start.since(why.at))
+            }
+            Some(Ending::Lost(lost)) => {
+                let waited = lost.at.since(why.at);
+                let queue = format!("port {} queue {}", lost.queue / switch.queues, lost.queue % switch.queues);
+                match (lost.reason, lost.threshold) {
+                    (Reason::Expelled, Some(threshold)) => format!(
+                        "It was expelled at {} after {waited}: {queue} held {} B, above its threshold of {threshold:.1} B, \
+                         and there was memory bandwidth to spare.",
+                        lost.at,
+                        lost.length.get()
+                    ),
+                    _ => format!(
+                        "It was pushed out at {} after {waited}, to make room for another packet, when {queue} held {} B.",
+                        lost.at,
+                        lost.length.get()
+                    ),
+                }
+            }
+            None => "Nothing of it was sent.".to_owned(),
+        }
+    }
+}
+
+fn rank_test(test: &RankTest) -> String {
+    let RankTest { rank, smaller, entries, waiting, capacity, headroom } = test;
+    if waiting >= capacity {
+        return format!("AIFO: {waiting} packets wait, which is the target size of {capacity}.");
+    }
+    let quantile = *smaller as f64 / *entries as f64;
+    let limit = (capacity - waiting) as f64 / *capacity as f64 / (1.0 - headroom);
+    let sign = if quantile <= limit { "within" } else { "above" };
+    format!(
+        "AIFO: {smaller} of the {entries} ranks in the window are below rank {rank}: quantile {quantile:.3}, {sign} the limit of \
+         {limit:.3} = 1/(1-{headroom}) * ({capacity}-{waiting})/{capacity}."
+    )
+}
+
+fn threshold_words(threshold: &Threshold, switch: &ValidConfig) -> String {
+    let Threshold { value, alpha, remaining, n, g, mu, reserved, flow_bytes, drop_probability } = *threshold;
+    let policy = switch.policy.name();
+    let (Some(alpha), Some(remaining)) = (alpha, remaining) else {
+        return format!("The threshold of {policy} was {value:.1} B, an equal part of the buffer for every queue.");
+    };
+    let remaining = remaining.get();
+    let formula = match (policy, n, g, mu) {
+        ("fb", Some(n), Some(g), _) => {
+            format!("((alpha / N) * g) * (B - Q) = (({alpha} / {n}) * {g:.4}) * {remaining}")
+        }
+        ("fba", Some(n), Some(g), _) => {
+            format!("a * (B - Q) = {alpha:.6} * {remaining}, with a as last set (now N = {n}, g = {g:.4})")
+        }
+        ("abm", Some(n), _, Some(mu)) => {
+            format!("((alpha * (B - Q)) / n) * mu = (({alpha} * {remaining}) / {n}) * {mu:.4}")
+        }
+        ("abm-dt", Some(n), _, Some(mu)) => {
+            format!("a * (B - Q) = {alpha:.6} * {remaining}, with a set for n = {n}, mu = {mu:.4}")
+        }
+        _ if reserved.is_some() => format!("alpha * (S - X) = {alpha} * {remaining}"),
+        _ => format!("alpha * (B - Q) = {alpha} * {remaining}"),
+    };
+    let mut text = format!("The threshold of {policy} was {value:.1} B = {formula}.");
+    if let Some(reserved) = reserved {
+        let _ = write!(text, " It applies to what exceeds the {} B that every queue owns.", reserved.get());
+    }
+    match (policy, flow_bytes, drop_probability) {
+        ("fab", Some(bytes), _) => {
+            let _ = write!(text, " The flow had sent {bytes} B with this packet, which decides alpha.");
+        }
+        (_, Some(bytes), Some(probability)) => {
+            let _ = write!(text, " {bytes} B in the interval before: fair-drop probability {probability:.3}.");
+        }
+        _ => {}
+    }
+    text
+}

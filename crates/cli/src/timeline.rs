@@ -1,0 +1,129 @@
+//! `--timeline`: queue lengths and thresholds over time.
+//!
+//! One line for every queue whose length has changed by the end of an instant, or, with `--every`, at every sample time
+//! for every queue that holds packets or has changed since the sample before.
+
+use crate::Failure;
+use crate::output::Output;
+use forebay_tm::{Duration, Instant, Tm, ValidConfig};
+use std::fmt::Write;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct State {
+    bytes: u64,
+    packets: usize,
+    threshold: Option<f64>,
+}
+
+pub(crate) struct Timeline {
+    output: Output,
+    queues_per_port: usize,
+    /// As of the last instant.
+    now: Vec<State>,
+    /// As last written.
+    written: Vec<u64>,
+    every: Option<Duration>,
+    next_sample: Instant,
+    failure: Option<Failure>,
+    line: String,
+}
+
+impl Timeline {
+    pub(crate) fn new(mut output: Output, switch: &ValidConfig, every: Option<Duration>) -> Result<Self, Failure> {
+        if every == Some(Duration::ZERO) {
+            return Err(Failure::Input(
+                "error: --every 0: samples need time between them\n  help: give a time such as 10us".into(),
+            ));
+        }
+        output.write(b"time_ps,port,queue,bytes,packets,threshold\n")?;
+        let queues = switch.total_queues();
+        Ok(Self {
+            output,
+            queues_per_port: switch.queues,
+            now: vec![State::default(); queues],
+            written: vec![0; queues],
+            every,
+            next_sample: Instant::ZERO,
+            failure: None,
+            line: String::new(),
+        })
+    }
+
+    pub(crate) fn check(&mut self) -> Result<(), Failure> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn instant_over(&mut self, now: Instant, tm: &Tm) {
+        let result = match self.every {
+            None => self.changes(now, tm),
+            Some(every) => self.samples(now, every, tm),
+        };
+        if let Err(failure) = result {
+            self.failure.get_or_insert(failure);
+        }
+    }
+
+    fn look(&mut self, tm: &Tm) {
+        for (queue, state) in self.now.iter_mut().enumerate() {
+            *state = State {
+                bytes: tm.queue_bytes(queue).get(),
+                packets: tm.queue_packets(queue),
+                threshold: tm.threshold(queue).map(|threshold| threshold.value),
+            };
+        }
+    }
+
+    fn changes(&mut self, now: Instant, tm: &Tm) -> Result<(), Failure> {
+        self.look(tm);
+        for queue in 0..self.now.len() {
+            if self.now[queue].bytes != self.written[queue] {
+                self.write(now, queue)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the samples before `now` from what was true then, and takes a new look.
+    fn samples(&mut self, now: Instant, every: Duration, tm: &Tm) -> Result<(), Failure> {
+        while self.next_sample < now {
+            let mut any = false;
+            for queue in 0..self.now.len() {
+                if self.now[queue].bytes > 0 || self.now[queue].bytes != self.written[queue] {
+                    any = true;
+                    self.write(self.next_sample, queue)?;
+                }
+            }
+            // While everything is empty there is nothing to write.
+            let skipped = if any { 0 } else { (now.since(self.next_sample).ps() - 1) / every.ps() };
+            self.next_sample = self.next_sample + Duration::from_ps((skipped + 1) * every.ps());
+        }
+        self.look(tm);
+        Ok(())
+    }
+
+    fn write(&mut self, time: Instant, queue: usize) -> Result<(), Failure> {
+        let State { bytes, packets, threshold } = self.now[queue];
+        self.written[queue] = bytes;
+        self.line.clear();
+        let (port, k) = (queue / self.queues_per_port, queue % self.queues_per_port);
+        let _ = write!(self.line, "{},{port},{k},{bytes},{packets},", time.ps());
+        if let Some(threshold) = threshold {
+            let _ = write!(self.line, "{threshold}");
+        }
+        self.line.push('\n');
+        self.output.write(self.line.as_bytes())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        self.check()?;
+        if self.every.is_some() {
+            // The last state has not been sampled yet.
+            for queue in 0..self.now.len() {
+                if self.now[queue].bytes != self.written[queue] {
+                    self.write(self.next_sample, queue)?;
+                }
+            }
+        }
+        self.output.finish()
+    }
+}
