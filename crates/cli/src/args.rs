@@ -28,7 +28,7 @@ pub(crate) struct ReplayArgs {
     /// ect, eligible_ps; `-` reads standard input.
     pub(crate) arrivals: PathBuf,
     /// Write the verdicts, one line a packet, to this file; `-` is standard output. Without this, and without --summary,
-    /// --explain or --compare, they go to standard output.
+    /// --explain, --timeline or --compare, they go to standard output.
     #[arg(short, long, value_name = "VERDICTS.csv")]
     pub(crate) output: Option<PathBuf>,
     /// Say in plain words why this packet (counted from 0) met its fate; can be given several times.

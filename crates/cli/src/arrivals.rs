@@ -1,6 +1,7 @@
 //! Arrivals from a CSV file, read line by line in constant memory.
 
 use forebay_settings::{Diagnostic, nearest};
+use forebay_tm::drive::EndOfTime;
 use forebay_tm::packet::MAX_PACKET_BYTES;
 use forebay_tm::{Instant, Packet, PacketId, ValidConfig};
 use std::fs::File;
@@ -116,11 +117,15 @@ impl<'c> Arrivals<'c> {
             start = span.end + 1;
             let found = COLUMNS.iter().find(|(known, _)| *known == name).map(|(_, column)| *column);
             let Some(column) = found else {
+                if !header.contains(|c: char| c.is_ascii_alphabetic()) {
+                    return Err(self.error(0..header.len(), "", "this line does not name the columns", example));
+                }
                 let remedy = match nearest(name, &known) {
+                    _ if known.contains(&name.trim()) => "remove the space".to_owned(),
                     Some(meant) => format!("did you mean {meant}?"),
                     None => format!("{example}; the other columns are {}", known[4..].join(", ")),
                 };
-                return Err(self.error(span, name, format!("there is no column \"{name}\""), remedy));
+                return Err(self.error(span, name.trim(), format!("there is no column \"{name}\""), remedy));
             };
             if self.columns.contains(&column) {
                 return Err(self.error(span, name, "this column is there twice", "remove one of them"));
@@ -190,6 +195,12 @@ impl<'c> Arrivals<'c> {
         self.last = now;
         self.next += 1;
         Ok(Some((now, packet)))
+    }
+
+    /// The error of a run that these arrivals take past the end of time.
+    pub(crate) fn too_late(&self, error: EndOfTime) -> Diagnostic {
+        let remedy = "give earlier arrivals, shorter packets or a higher rate";
+        Diagnostic::of_file(&self.file, error.to_string(), remedy)
     }
 
     /// Reads a line, without its end. False at the end of the file.
@@ -279,7 +290,13 @@ impl<'c> Arrivals<'c> {
         } else {
             format!("\"{text}\" is not a whole number")
         };
-        self.error(span, name_of(column), problem, format!("give a whole number from 0 to {}", self.largest(column)))
+        let remedy = if parse(text.trim().as_bytes()).is_some() {
+            "remove the space".to_owned()
+        } else {
+            let least = u64::from(column == Column::Bytes);
+            format!("give a whole number from {least} to {}", self.largest(column))
+        };
+        self.error(span, name_of(column), problem, remedy)
     }
 
     fn out_of_range(&self, span: std::ops::Range<usize>, column: Column, value: u64) -> Diagnostic {

@@ -5,7 +5,6 @@ use crate::args::ReplayArgs;
 use crate::arrivals::Arrivals;
 use crate::output::print;
 use crate::progress::Progress;
-use crate::replay::too_late;
 use crate::table::{Table, percent};
 use forebay_settings::{Diagnostic, SwitchFile, read_policy};
 use forebay_tm::drive::{Driver, Observer};
@@ -48,10 +47,12 @@ fn switches(
         .into_iter()
         .map(|argument| {
             let mut config = switch.clone().into_inner();
-            config.policy = read_policy(argument, table.as_ref())?;
+            let name = format!("--compare \"{argument}\"");
+            config.policy =
+                read_policy(argument, table.as_ref()).map_err(|error| Diagnostic { file: name.clone(), ..error })?;
             let valid = config.validate().map_err(|error| {
-                let problem = format!("{} = {}: {}", error.field, error.value, error.problem);
-                Diagnostic::of_file(format!("policy \"{argument}\""), problem, error.remedy)
+                let problem = format!("{}: {}", error.value, error.problem);
+                Diagnostic { field: error.field.to_owned(), ..Diagnostic::of_file(name, problem, error.remedy) }
             })?;
             Ok((argument.to_owned(), valid))
         })
@@ -73,12 +74,12 @@ pub(crate) fn run(
     let mut progress = Progress::new(&arrivals, args.quiet);
     while let Some((now, packet)) = arrivals.next()? {
         for (driver, end) in &mut runs {
-            driver.arrive(now, &packet, end).map_err(too_late)?;
+            driver.arrive(now, &packet, end).map_err(|error| arrivals.too_late(error))?;
         }
         progress.tick(&arrivals)?;
     }
     for (driver, end) in &mut runs {
-        driver.finish(end).map_err(too_late)?;
+        driver.finish(end).map_err(|error| arrivals.too_late(error))?;
     }
     drop(progress);
     let rows: Vec<_> = switches.iter().map(|(name, _)| name.clone()).zip(&runs).collect();

@@ -37,7 +37,7 @@ impl Output {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let open = || {
             if path.is_dir() {
-                return Err(io::Error::other("it is a directory"));
+                return Err(io::ErrorKind::IsADirectory.into());
             }
             let file = tempfile::Builder::new().prefix(".forebay-").tempfile_in(directory)?;
             Ok((BufWriter::with_capacity(1 << 16, file.as_file().try_clone()?), Target::File(file, path.to_owned())))
@@ -84,9 +84,14 @@ fn readable(file: &File) -> io::Result<()> {
 
 /// The error of a file that cannot be written.
 pub(crate) fn cannot_write(name: &str, error: &io::Error) -> Failure {
-    Failure::Input(format!(
-        "error: {name}: cannot write it: {error}\n  help: check the directory, its permissions and the space left"
-    ))
+    // A temporary file's own path is of no use to the reader: only the cause is told.
+    let error_text = error.to_string();
+    let cause = error_text.split(" at path ").next().unwrap_or(&error_text);
+    let remedy = match error.kind() {
+        io::ErrorKind::IsADirectory => "give the name of a file",
+        _ => "check the directory, its permissions and the space left",
+    };
+    Failure::Input(format!("error: {name}: cannot write it: {cause}\n  help: {remedy}"))
 }
 
 /// Prints a text that was made beforehand; a reader that has gone away is not an error.

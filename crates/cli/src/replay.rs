@@ -66,17 +66,17 @@ fn replay(
     let mut progress = Progress::new(arrivals, quiet);
     while let Some((now, packet)) = arrivals.next()? {
         if watchers.stories.iter().any(|story| story.packet() == packet.id.0) {
-            let (_, why) = driver.arrive_explained(now, &packet, watchers).map_err(too_late)?;
+            let (_, why) = driver.arrive_explained(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
             for story in watchers.stories.iter_mut().filter(|story| story.packet() == packet.id.0) {
                 story.begin(&packet, why.clone());
             }
         } else {
-            driver.arrive(now, &packet, watchers).map_err(too_late)?;
+            driver.arrive(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
         }
         progress.tick(arrivals)?;
         watchers.check()?;
     }
-    driver.finish(watchers).map_err(too_late)?;
+    driver.finish(watchers).map_err(|error| arrivals.too_late(error))?;
     watchers.check()?;
     Ok(driver)
 }

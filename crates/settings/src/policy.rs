@@ -203,6 +203,19 @@ pub(crate) fn read(table: &Table<'_>) -> Result<PolicyConfig, Diagnostic> {
 /// taken from the `[policy]` table of a switch file, as far as the policy knows the key, and else from the policy's
 /// defaults.
 pub fn read_policy(argument: &str, file: Option<&Table<'_>>) -> Result<PolicyConfig, Diagnostic> {
+    from_argument(argument, file).map_err(|error| {
+        // An argument has no lines.
+        let remedy = match error.field.as_str() {
+            "" => {
+                "write KIND:KEY=VALUE, such as dt:alpha=1, with text in quotes, such as 'abm:interval=\"80us\"'".into()
+            }
+            _ => error.remedy,
+        };
+        Diagnostic { line: None, excerpt: None, remedy, ..error }
+    })
+}
+
+fn from_argument(argument: &str, file: Option<&Table<'_>>) -> Result<PolicyConfig, Diagnostic> {
     let name = format!("policy \"{argument}\"");
     let mut parts = argument.split(':');
     let kind = parts.next().unwrap_or_default();

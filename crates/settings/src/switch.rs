@@ -87,7 +87,12 @@ fn switch(root: &Table<'_>) -> Result<TmConfig, Diagnostic> {
         config.seed = value.integer()?;
     }
     let Some(table) = root.table("policy")? else {
-        return Err(root.missing("policy", "a [policy] table with kind = \"dt\" and alpha = 1.0"));
+        return Err(Diagnostic {
+            problem: "this table is missing".into(),
+            remedy: "add the lines [policy], kind = \"dt\" and alpha = 1.0 below the keys that stand in no table"
+                .into(),
+            ..root.missing("policy", "")
+        });
     };
     config.policy = policy::read(&table)?;
     if let Some(table) = root.table("scheduler")? {

@@ -20,14 +20,12 @@ impl<'a> Document<'a> {
         let root = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(text.len()..text.len());
             let problem = error.message().lines().collect::<Vec<_>>().join("; ");
-            Diagnostic::of_span(
-                file,
-                text,
-                span,
-                "",
-                format!("this is not TOML: {problem}"),
-                "write key = value, one a line",
-            )
+            if problem == "duplicate key" {
+                let key = text.get(span.clone()).unwrap_or_default();
+                return Diagnostic::of_span(file, text, span, key, "this key is there twice", "remove one of them");
+            }
+            let remedy = "write key = value, one a line, with text in quotes and lists in [ ]";
+            Diagnostic::of_span(file, text, span, "", format!("this is not TOML: {problem}"), remedy)
         })?;
         Ok(Self { file, text, root })
     }
@@ -41,7 +39,9 @@ impl<'a> Document<'a> {
     pub fn locate(&self, error: &ConfigError) -> Diagnostic {
         let mut table = self.root.get_ref();
         let mut span = None;
-        for key in error.field.split('.') {
+        // Rates may stand in the list of ports.
+        let field = if error.field == "rate" && !self.root().has("rate") { "ports" } else { error.field };
+        for key in field.split('.') {
             let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == key) else { break };
             match value.get_ref() {
                 DeValue::Table(inner) => {
@@ -53,10 +53,8 @@ impl<'a> Document<'a> {
         }
         let problem = format!("{}: {}", error.value, error.problem);
         match span {
-            Some(span) => Diagnostic::of_span(self.file, self.text, span, error.field, problem, &error.remedy),
-            None => {
-                Diagnostic { field: error.field.to_owned(), ..Diagnostic::of_file(self.file, problem, &error.remedy) }
-            }
+            Some(span) => Diagnostic::of_span(self.file, self.text, span, field, problem, &error.remedy),
+            None => Diagnostic { field: field.to_owned(), ..Diagnostic::of_file(self.file, problem, &error.remedy) },
         }
     }
 }
@@ -144,7 +142,11 @@ impl<'d> Table<'d> {
 }
 
 fn known_keys(known: &[&str]) -> String {
-    format!("the keys here are {}", known.join(", "))
+    match known {
+        [] => "there are no keys here".to_owned(),
+        [key] => format!("the only key here is {key}"),
+        _ => format!("the keys here are {}", known.join(", ")),
+    }
 }
 
 /// A value and where it stands.

@@ -58,6 +58,18 @@ impl Descriptor {
     }
 }
 
+/// A packet that has left its queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) id: PacketId,
+    pub(crate) bytes: u32,
+    pub(crate) charge: u64,
+    pub(crate) rank: u64,
+    pub(crate) header: bool,
+    /// `q_i` without it.
+    pub(crate) after: u64,
+}
+
 /// A list of descriptors, first in first out, with a tail that can be taken back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
@@ -88,10 +100,17 @@ impl List {
 
 /// All descriptors; the unused ones form a free list. Grows to the largest number of packets that ever waited, then
 /// allocates no more.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Descriptors {
     slots: Vec<Descriptor>,
-    free: List,
+    /// The first unused one; the others follow by their `next`, up to the first index beyond all descriptors.
+    free: u32,
+}
+
+impl Default for Descriptors {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: 0 }
+    }
 }
 
 impl Descriptors {
@@ -100,89 +119,85 @@ impl Descriptors {
         &self.slots[slot.0 as usize]
     }
 
-    #[inline]
     pub(crate) fn allocate(&mut self, descriptor: Descriptor) -> Slot {
-        let free = self.free.head;
-        if let Some(slot) = self.slots.get_mut(free as usize) {
-            self.free.head = slot.next;
-            self.free.len -= 1;
-            *slot = descriptor;
-            Slot(free)
-        } else {
-            self.grow(descriptor)
+        let free = self.free;
+        if free as usize >= self.slots.len() {
+            self.grow();
         }
+        let slot = &mut self.slots[free as usize];
+        self.free = slot.next;
+        *slot = descriptor;
+        Slot(free)
     }
 
+    /// Makes one more free descriptor, which is the one that `free` names: the free list always ends with the first index
+    /// that is not in use yet.
     #[cold]
-    fn grow(&mut self, descriptor: Descriptor) -> Slot {
-        let slot =
-            u32::try_from(self.slots.len()).ok().filter(|slot| *slot != NIL).expect("fewer than 2^32 packets wait");
-        self.slots.push(descriptor);
-        Slot(slot)
+    #[inline(never)]
+    fn grow(&mut self) {
+        let next =
+            u32::try_from(self.slots.len() + 1).ok().filter(|next| *next != NIL).expect("fewer than 2^32 packets wait");
+        self.slots.push(Descriptor { next, ..Descriptor::new(PacketId::default(), 0, 0, 0) });
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, slot: Slot) -> Descriptor {
         let descriptor = &mut self.slots[slot.0 as usize];
-        descriptor.next = self.free.head;
-        self.free.head = slot.0;
-        self.free.len += 1;
-        *descriptor
+        let taken = *descriptor;
+        descriptor.next = self.free;
+        self.free = slot.0;
+        taken
     }
 
-    /// Descriptors in use.
+    /// Descriptors in use. Walks the free list; for checks.
     pub(crate) fn in_use(&self) -> usize {
-        self.slots.len() - self.free.len()
+        let free =
+            core::iter::successors(self.slots.get(self.free as usize), |slot| self.slots.get(slot.next as usize));
+        self.slots.len() - free.count()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_back(&mut self, list: &mut List, slot: Slot) {
-        let tail = list.tail;
-        if let Some(last) = self.slots.get_mut(tail as usize) {
-            last.next = slot.0;
-            self.slots[slot.0 as usize].prev = tail;
-        } else {
+        let tail = core::mem::replace(&mut list.tail, slot.0);
+        if list.len == 0 {
             list.head = slot.0;
+        } else {
+            let slots = self.slots.as_mut_slice();
+            slots[tail as usize].next = slot.0;
+            slots[slot.0 as usize].prev = tail;
         }
-        list.tail = slot.0;
         list.len += 1;
     }
 
-    #[inline]
+    /// The links at the ends of a list are whatever they were: its length says where it ends.
+    #[inline(always)]
     pub(crate) fn pop_front(&mut self, list: &mut List) -> Option<Slot> {
-        let head = list.head;
-        let next = self.slots.get(head as usize)?.next;
-        list.head = next;
-        list.len -= 1;
-        if let Some(second) = self.slots.get_mut(next as usize) {
-            second.prev = NIL;
-        } else {
-            list.tail = NIL;
+        if list.len == 0 {
+            return None;
         }
+        let head = list.head;
+        list.head = self.slots[head as usize].next;
+        list.len -= 1;
         Some(Slot(head))
     }
 
     pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Slot> {
-        let tail = list.tail;
-        let prev = self.slots.get(tail as usize)?.prev;
-        list.tail = prev;
-        list.len -= 1;
-        if let Some(last) = self.slots.get_mut(prev as usize) {
-            last.next = NIL;
-        } else {
-            list.head = NIL;
+        if list.len == 0 {
+            return None;
         }
+        let tail = list.tail;
+        list.tail = self.slots[tail as usize].prev;
+        list.len -= 1;
         Some(Slot(tail))
     }
 
     /// The slots of a list from head to tail, for checks.
     pub(crate) fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = Slot> + 'a {
         let mut next = list.head;
-        core::iter::from_fn(move || {
-            let slot = self.slots.get(next as usize)?;
+        (0..list.len).map(move |_| {
             let here = Slot(next);
-            next = slot.next;
-            Some(here)
+            next = self.get(here).next;
+            here
         })
     }
 }
@@ -255,21 +270,71 @@ impl CellMemory {
     }
 }
 
-/// One queue: its packets in order of arrival and what the buffer charges it.
+/// One queue: its packets and what the buffer charges it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queue {
-    /// The waiting packets, unless the scheduler keeps its own order (PIFO, SP-PIFO, PIEO, AFQ).
-    pub(crate) list: List,
-    /// Waiting packets.
-    pub(crate) packets: u32,
+    /// The waiting packets. Where the scheduler keeps its own order (PIFO, SP-PIFO, PIEO, AFQ) only the length is used.
+    list: List,
     /// `q_i`: bytes charged.
     pub(crate) bytes: u64,
     /// The largest `q_i` so far.
     pub(crate) peak: u64,
-    /// Packets that joined, and their length on the wire.
-    pub(crate) admitted: Count,
-    /// Packets picked for transmission.
-    pub(crate) sent: Count,
+    /// The policy's factor for this queue; kept here because it is needed whenever the length is.
+    pub(crate) alpha: f64,
+    /// Packets that joined, packets picked for transmission, and their lengths on the wire. (In this order so that no
+    /// two that change together are neighbours: as a pair they would be packed into a vector register, which costs more.)
+    packets_in: u64,
+    packets_out: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+}
+
+impl Queue {
+    /// Waiting packets.
+    #[inline]
+    pub(crate) fn packets(&self) -> u32 {
+        self.list.len
+    }
+
+    #[inline(always)]
+    fn charge<const PLAIN: bool>(&mut self, descriptor: &Descriptor) {
+        self.bytes += descriptor.charge();
+        if self.bytes > self.peak {
+            self.peak = self.bytes;
+        }
+        if PLAIN || !descriptor.is_header() {
+            self.packets_in += 1;
+            self.bytes_in += u64::from(if PLAIN { descriptor.length } else { descriptor.bytes() });
+        }
+    }
+
+    #[inline(always)]
+    fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor, sent: bool) -> Taken {
+        let (charge, header) = (descriptor.charge(), !PLAIN && descriptor.is_header());
+        let bytes = if PLAIN { descriptor.length } else { descriptor.bytes() };
+        self.bytes -= charge;
+        if sent && !header {
+            self.packets_out += 1;
+            self.bytes_out += u64::from(bytes);
+        }
+        Taken { id: descriptor.id, bytes, charge, rank: descriptor.rank, header, after: self.bytes }
+    }
+
+    /// Packets that joined whole.
+    pub(crate) fn admitted(&self) -> Count {
+        Count { packets: self.packets_in, bytes: self.bytes_in }
+    }
+
+    /// Packets picked for transmission whole.
+    pub(crate) fn sent(&self) -> Count {
+        Count { packets: self.packets_out, bytes: self.bytes_out }
+    }
+
+    /// The packet that has waited longest, in a queue that keeps the order of arrival.
+    #[inline]
+    pub(crate) fn head(&self) -> Option<Slot> {
+        self.list.head()
+    }
 }
 
 /// Packets and their bytes on the wire.
@@ -309,8 +374,9 @@ pub(crate) struct Buffer {
     peak: u64,
     cell: u32,
     cells: Option<CellMemory>,
-    /// Charged bytes read from memory to be sent, and to be thrown away.
-    pub(crate) read_for_transmission: u64,
+    /// Charged bytes read from memory to be sent beyond the bytes that the queues count as sent (the rest of cells, and
+    /// headers), and to be thrown away.
+    pub(crate) read_beyond_sent: u64,
     pub(crate) read_for_expulsion: u64,
 }
 
@@ -328,7 +394,7 @@ impl Buffer {
             peak: 0,
             cell,
             cells,
-            read_for_transmission: 0,
+            read_beyond_sent: 0,
             read_for_expulsion: 0,
         }
     }
@@ -367,37 +433,134 @@ impl Buffer {
         if self.cell == 1 { u64::from(bytes) } else { u64::from(bytes.div_ceil(self.cell)) * u64::from(self.cell) }
     }
 
-    /// Charges a descriptor to a queue. Returns `q_i` before.
-    #[inline]
-    pub(crate) fn charge_in(&mut self, queue: usize, slot: Slot, bytes: u32, charge: u64) -> u64 {
+    /// Puts a packet at the tail of a queue. Returns `q_i` before.
+    ///
+    /// `PLAIN` switches have no headers in their queues and no cell pointers.
+    #[inline(always)]
+    pub(crate) fn append<const PLAIN: bool>(&mut self, queue: usize, descriptor: Descriptor) -> u64 {
         let q = &mut self.queues[queue];
-        let before = q.bytes;
-        q.bytes = before + charge;
-        q.packets += 1;
-        q.peak = q.peak.max(q.bytes);
-        q.admitted.add(bytes);
-        self.used += charge;
-        self.peak = self.peak.max(self.used);
-        if let Some(cells) = &mut self.cells {
-            cells.take(slot, (charge / u64::from(self.cell)) as u32);
+        let (before, tail, len) = (q.bytes, q.list.tail, q.list.len);
+        let free = self.slots.free;
+        if free as usize >= self.slots.slots.len() {
+            self.slots.grow();
+            let Descriptor { id, rank, length, charge, .. } = descriptor;
+            return self.append_again::<PLAIN>(queue, id, rank, length, charge);
         }
+        // Field by field: a copy of the whole would be put together elsewhere first.
+        let slots = self.slots.slots.as_mut_slice();
+        let slot = &mut slots[free as usize];
+        self.slots.free = slot.next;
+        slot.prev = tail;
+        slot.id = descriptor.id;
+        slot.rank = descriptor.rank;
+        slot.length = descriptor.length;
+        slot.charge = descriptor.charge;
+        if len == 0 {
+            q.list.head = free;
+        } else {
+            slots[tail as usize].next = free;
+        }
+        q.list.tail = free;
+        q.list.len = len + 1;
+        q.charge::<PLAIN>(&descriptor);
+        self.charge_pool::<PLAIN>(Slot(free), descriptor.charge());
         before
     }
 
-    /// Takes a descriptor that has left its list out of the accounts. Returns it and `q_i` after.
-    #[inline]
-    pub(crate) fn charge_out(&mut self, queue: usize, slot: Slot) -> (Descriptor, u64) {
-        let descriptor = self.slots.release(slot);
-        let charge = descriptor.charge();
+    #[cold]
+    #[inline(never)]
+    fn append_again<const PLAIN: bool>(
+        &mut self,
+        queue: usize,
+        id: PacketId,
+        rank: u64,
+        length: u32,
+        charge: u32,
+    ) -> u64 {
+        self.append::<PLAIN>(queue, Descriptor { next: NIL, prev: NIL, length, charge, id, rank })
+    }
+
+    /// Charges a packet to a queue whose order the scheduler keeps. Returns its descriptor and `q_i` before.
+    pub(crate) fn adopt(&mut self, queue: usize, descriptor: Descriptor) -> (Slot, u64) {
+        let slot = self.slots.allocate(descriptor);
         let q = &mut self.queues[queue];
-        q.bytes -= charge;
-        q.packets -= 1;
-        let after = q.bytes;
+        q.list.len += 1;
+        let before = q.bytes;
+        q.charge::<false>(&descriptor);
+        self.charge_pool::<false>(slot, descriptor.charge());
+        (slot, before)
+    }
+
+    /// Takes the head of a queue that is not empty off its list and out of the accounts. `sent` if it goes onto the wire.
+    #[inline(always)]
+    pub(crate) fn pop_head<const PLAIN: bool>(&mut self, queue: usize, sent: bool) -> Taken {
+        let q = &mut self.queues[queue];
+        let slot = q.list.head;
+        let descriptor = &mut self.slots.slots[slot as usize];
+        q.list.head = descriptor.next;
+        q.list.len -= 1;
+        descriptor.next = self.slots.free;
+        self.slots.free = slot;
+        let taken = q.discharge::<PLAIN>(descriptor, sent);
+        self.discharge_pool::<PLAIN>(Slot(slot), taken.charge);
+        taken
+    }
+
+    /// Takes the tail of a queue that is not empty off its list and out of the accounts.
+    pub(crate) fn pop_tail(&mut self, queue: usize) -> Taken {
+        let slot = self.slots.pop_back(&mut self.queues[queue].list).expect("the queue is not empty");
+        self.discharge(queue, slot, false)
+    }
+
+    /// Takes a packet out of a queue whose order the scheduler keeps, after the scheduler has let it go.
+    pub(crate) fn release(&mut self, queue: usize, slot: Slot, sent: bool) -> Taken {
+        self.queues[queue].list.len -= 1;
+        self.discharge(queue, slot, sent)
+    }
+
+    fn discharge(&mut self, queue: usize, slot: Slot, sent: bool) -> Taken {
+        let descriptor = self.slots.release(slot);
+        let taken = self.queues[queue].discharge::<false>(&descriptor, sent);
+        self.discharge_pool::<false>(slot, taken.charge);
+        taken
+    }
+
+    #[inline(always)]
+    fn charge_pool<const PLAIN: bool>(&mut self, slot: Slot, charge: u64) {
+        self.used += charge;
+        if self.used > self.peak {
+            self.peak = self.used;
+        }
+        if !PLAIN && self.cells.is_some() {
+            self.take_cells(slot, charge);
+        }
+    }
+
+    #[inline(always)]
+    fn discharge_pool<const PLAIN: bool>(&mut self, slot: Slot, charge: u64) {
         self.used -= charge;
+        if !PLAIN && self.cells.is_some() {
+            self.give_cells_back(slot, charge);
+        }
+    }
+
+    #[cold]
+    fn take_cells(&mut self, slot: Slot, charge: u64) {
+        if let Some(cells) = &mut self.cells {
+            cells.take(slot, (charge / u64::from(self.cell)) as u32);
+        }
+    }
+
+    #[cold]
+    fn give_cells_back(&mut self, slot: Slot, charge: u64) {
         if let Some(cells) = &mut self.cells {
             cells.give_back(slot, (charge / u64::from(self.cell)) as u32);
         }
-        (descriptor, after)
+    }
+
+    /// The waiting packets of a queue that keeps the order of arrival, first to last, for checks.
+    pub(crate) fn in_order(&self, queue: usize) -> Vec<Slot> {
+        self.slots.iter(&self.queues[queue].list).collect()
     }
 
     /// Whether the accounts agree with the lists: `Q = sum q_i`, `q_i` = the charges of the packets in `waiting(i)`,
@@ -408,7 +571,7 @@ impl Buffer {
         for (i, queue) in self.queues.iter().enumerate() {
             let slots = waiting(i);
             let bytes: u64 = slots.iter().map(|slot| self.slots.get(*slot).charge()).sum();
-            if bytes != queue.bytes || slots.len() != queue.packets as usize {
+            if bytes != queue.bytes || slots.len() != queue.packets() as usize {
                 return false;
             }
             used += bytes;
@@ -463,13 +626,12 @@ mod tests {
         let mut waiting = Vec::new();
         for id in 0..3 {
             let charge = buffer.charge(250);
-            let slot = buffer.slots.allocate(Descriptor::new(PacketId(id), 250, charge as u32, 0));
-            buffer.charge_in(0, slot, 250, charge);
+            let (slot, _) = buffer.adopt(0, Descriptor::new(PacketId(id), 250, charge as u32, 0));
             waiting.push(slot);
         }
         assert_eq!(buffer.remaining(), 100);
         assert!(buffer.is_consistent(|_| waiting.clone(), 0));
-        buffer.charge_out(0, waiting.remove(1));
+        buffer.release(0, waiting.remove(1), false);
         assert_eq!(buffer.remaining(), 400);
         assert!(buffer.is_consistent(|_| waiting.clone(), 0));
         let mut broken = buffer.clone();

@@ -65,14 +65,14 @@ impl Counters {
 
     pub(crate) fn of_queue(queue: &crate::buffer::Queue, losses: &Losses) -> Self {
         let mut counters = Self {
-            admitted: queue.admitted,
-            sent: queue.sent,
+            admitted: queue.admitted(),
+            sent: queue.sent(),
             marked: losses.marked,
             trimmed: losses.trimmed,
             headers_sent: losses.headers_sent,
             returned: losses.returned,
             dropped_by: losses.dropped,
-            waiting: Count { packets: u64::from(queue.packets), bytes: queue.bytes },
+            waiting: Count { packets: u64::from(queue.packets()), bytes: queue.bytes },
             peak: Bytes::new(queue.peak),
             ..Self::default()
         };

@@ -43,6 +43,7 @@ mod flow_table;
 pub mod mark;
 pub mod max_tree;
 pub mod packet;
+mod path;
 pub mod random;
 pub mod rank;
 mod rank_tree;

@@ -117,7 +117,7 @@ pub struct Departure {
     /// Bytes to put on the wire.
     pub bytes: u32,
     /// The queue number it waited in; `None` if it comes from the header queue.
-    pub queue: Option<usize>,
+    pub queue: Option<u8>,
     /// Only its header is left.
     pub header: bool,
     /// The rank it was scheduled by.

@@ -88,8 +88,10 @@ impl Ledger {
             Op::Transmit { port, .. } => {
                 let departure = self.tm.transmit(self.now, *port, &mut |l| lost.push(l));
                 lost.iter().for_each(|l| self.lost(l));
-                if let Some(departure) = departure {
-                    self.departed(*port, &departure);
+                match departure {
+                    Some(departure) => self.departed(*port, &departure),
+                    // A port is idle only if nothing waits, or nothing may go yet (PIEO).
+                    None => assert!(!self.tm.has_packets(*port) || self.tm.next_eligible(*port) > Some(self.now)),
                 }
             }
             Op::Settle { .. } => {
@@ -303,7 +305,7 @@ impl Sum {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_packet_is_accounted_for((config, ops) in with_operations(switches(), 120)) {

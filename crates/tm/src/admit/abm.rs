@@ -4,12 +4,12 @@
 //! are measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3).
 
 use super::congestion::Congestion;
-use super::{Admission, Request, real};
-use crate::buffer::Buffer;
+use super::{Admission, Request, Scheme, real};
+use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, check_span};
+use crate::schedule::Place;
 use crate::units::{Bytes, Duration};
 use crate::verdict::{Threshold, Why};
-use alloc::vec::Vec;
 
 /// Settings of ABM.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,31 +40,26 @@ impl AbmConfig {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Abm {
-    alpha: Vec<f64>,
     alpha_unscheduled: Option<f64>,
     pub(super) congestion: Congestion,
 }
 
 impl Abm {
     pub(super) fn new(config: &AbmConfig, switch: &ValidConfig) -> Self {
-        Self {
-            alpha: config.alpha.spread(switch),
-            alpha_unscheduled: config.alpha_unscheduled,
-            congestion: Congestion::new(config.interval, switch),
-        }
+        Self { alpha_unscheduled: config.alpha_unscheduled, congestion: Congestion::new(config.interval, switch) }
     }
 
-    #[inline]
-    fn alpha_for(&self, queue: usize, unscheduled: bool) -> f64 {
+    #[inline(always)]
+    fn alpha_for(&self, queue: &Queue, unscheduled: bool) -> f64 {
         match self.alpha_unscheduled {
             Some(alpha) if unscheduled => alpha,
-            _ => self.alpha[queue],
+            _ => queue.alpha,
         }
     }
 
     pub(super) fn threshold(&self, queue: usize, unscheduled: bool, buffer: &Buffer) -> Threshold {
-        let alpha = self.alpha_for(queue, unscheduled);
-        let (n, m) = (self.congestion.n(queue), self.congestion.m(queue));
+        let alpha = self.alpha_for(&buffer.queues[queue], unscheduled);
+        let (n, m) = (self.congestion.n_of(queue), self.congestion.m(queue));
         Threshold {
             value: ((alpha * real(buffer.remaining())) / n) * m,
             alpha: Some(alpha),
@@ -74,18 +69,37 @@ impl Abm {
             ..Threshold::default()
         }
     }
+}
 
-    #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        let Request { queue, packet, .. } = request;
+impl Scheme for Abm {
+    const LISTENS: bool = true;
+
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        let Request { queue, number, packet, .. } = request;
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.unscheduled, buffer)));
-        let alpha = self.alpha_for(queue, packet.unscheduled);
-        let threshold = ((alpha * real(buffer.remaining())) / self.congestion.n(queue)) * self.congestion.m(queue);
-        Admission::within(threshold, buffer, queue, request.charge)
+        let state = &buffer.queues[queue];
+        let alpha = self.alpha_for(state, packet.unscheduled);
+        let threshold = ((alpha * real(buffer.remaining())) / self.congestion.n(number)) * self.congestion.m(queue);
+        Admission::within(threshold, buffer, state, request.charge)
     }
 
-    pub(super) fn update(&mut self, buffer: &Buffer) -> bool {
-        let (alpha, remaining) = (&self.alpha, real(buffer.remaining()));
-        self.congestion.update(buffer, |old, queue| ((alpha[queue] * remaining) / old.n(queue)) * old.m(queue))
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(place.queue, false, buffer))
+    }
+
+    #[inline(always)]
+    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: &Buffer, sent: u32) {
+        self.congestion.sent(place.queue, sent);
+    }
+
+    fn interval(&self) -> Option<Duration> {
+        Some(self.congestion.interval())
+    }
+
+    fn update(&mut self, buffer: &Buffer) -> bool {
+        let remaining = real(buffer.remaining());
+        self.congestion
+            .update(buffer, |old, queue| ((buffer.queues[queue].alpha * remaining) / old.n_of(queue)) * old.m(queue))
     }
 }

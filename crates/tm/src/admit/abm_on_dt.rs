@@ -4,9 +4,10 @@
 //! DT has one alpha per queue, so unscheduled packets cannot have one of their own.
 
 use super::congestion::Congestion;
-use super::{Admission, Request, real};
+use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
+use crate::schedule::Place;
 use crate::units::{Bytes, Duration};
 use crate::verdict::{Threshold, Why};
 use alloc::vec::Vec;
@@ -53,34 +54,51 @@ impl AbmOnDt {
             value: self.set[queue] * real(buffer.remaining()),
             alpha: Some(self.set[queue]),
             remaining: Some(Bytes::new(buffer.remaining())),
-            n: Some(self.congestion.n(queue)),
+            n: Some(self.congestion.n_of(queue)),
             mu: Some(self.congestion.m(queue)),
             ..Threshold::default()
         }
     }
 
-    #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
-        let threshold = self.set[request.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer, request.queue, request.charge)
-    }
-
-    pub(super) fn update(&mut self, buffer: &Buffer) -> bool {
-        let (set, remaining) = (&self.set, real(buffer.remaining()));
-        let changed = self.congestion.update(buffer, |_, queue| set[queue] * remaining);
-        self.apply();
-        changed
-    }
-
     fn apply(&mut self) {
         for (queue, set) in self.set.iter_mut().enumerate() {
-            *set = (self.wanted[queue] / self.congestion.n(queue)) * self.congestion.m(queue);
+            *set = (self.wanted[queue] / self.congestion.n_of(queue)) * self.congestion.m(queue);
         }
     }
 
     pub(super) fn inherit(&mut self, earlier: &Self) {
         self.congestion.inherit(&earlier.congestion);
         self.apply();
+    }
+}
+
+impl Scheme for AbmOnDt {
+    const LISTENS: bool = true;
+
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
+        let threshold = self.set[request.queue] * real(buffer.remaining());
+        Admission::within(threshold, buffer, &buffer.queues[request.queue], request.charge)
+    }
+
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(place.queue, buffer))
+    }
+
+    #[inline(always)]
+    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: &Buffer, sent: u32) {
+        self.congestion.sent(place.queue, sent);
+    }
+
+    fn interval(&self) -> Option<Duration> {
+        Some(self.congestion.interval())
+    }
+
+    fn update(&mut self, buffer: &Buffer) -> bool {
+        let (set, remaining) = (&self.set, real(buffer.remaining()));
+        let changed = self.congestion.update(buffer, |_, queue| set[queue] * remaining);
+        self.apply();
+        changed
     }
 }

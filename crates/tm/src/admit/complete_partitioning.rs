@@ -1,8 +1,9 @@
 //! Complete partitioning: every queue owns `floor(B / (P*K))` bytes and no more. No settings.
 
-use super::{Admission, Request, real};
+use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::ValidConfig;
+use crate::schedule::Place;
 use crate::verdict::{Reason, Threshold, Why};
 
 #[derive(Clone, Debug)]
@@ -18,14 +19,20 @@ impl CompletePartitioning {
     pub(super) fn threshold(&self) -> Threshold {
         Threshold { value: real(self.share), ..Threshold::default() }
     }
+}
 
-    #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+impl Scheme for CompletePartitioning {
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         why.note(|e| e.threshold = Some(self.threshold()));
         if buffer.length(request.queue) + request.charge <= self.share {
             Admission::Admit
         } else {
             Admission::Reject(Reason::Threshold)
         }
+    }
+
+    fn threshold_of(&self, _: Place, _: &Buffer) -> Option<Threshold> {
+        Some(self.threshold())
     }
 }

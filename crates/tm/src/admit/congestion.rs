@@ -39,8 +39,12 @@ impl Congestion {
     }
 
     #[inline]
-    pub(super) fn n(&self, queue: usize) -> f64 {
-        // Most switches have a power of two of queues per port, but not all.
+    pub(super) fn n(&self, number: usize) -> f64 {
+        self.n[number]
+    }
+
+    /// `n_k` of a queue index.
+    pub(super) fn n_of(&self, queue: usize) -> f64 {
         self.n[queue % self.n.len()]
     }
 

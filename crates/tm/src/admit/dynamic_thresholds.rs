@@ -2,12 +2,12 @@
 //!
 //! With a reserve `r` each queue owns `R = floor(r*B/(P*K))` bytes, and thresholds are those of the rest.
 
-use super::{Admission, Request, real};
+use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_share};
+use crate::schedule::Place;
 use crate::units::Bytes;
 use crate::verdict::{Reason, Threshold, Why};
-use alloc::vec::Vec;
 
 /// Settings of DT.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,51 +31,86 @@ impl DynamicThresholdsConfig {
     }
 }
 
+/// DT without a reserve. The alphas stand with the queues.
 #[derive(Clone, Debug)]
-pub(crate) struct DynamicThresholds {
-    alpha: Vec<f64>,
+pub(crate) struct DynamicThresholds;
+
+impl Scheme for DynamicThresholds {
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        why.note(|e| e.threshold = Some(threshold(request.queue, buffer)));
+        let queue = &buffer.queues[request.queue];
+        Admission::within(queue.alpha * real(buffer.remaining()), buffer, queue, request.charge)
+    }
+
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(threshold(place.queue, buffer))
+    }
+}
+
+/// `alpha * (B - Q)`, as the policies built on DT have it, too.
+pub(super) fn threshold(queue: usize, buffer: &Buffer) -> Threshold {
+    let (alpha, remaining) = (buffer.queues[queue].alpha, buffer.remaining());
+    Threshold {
+        value: alpha * real(remaining),
+        alpha: Some(alpha),
+        remaining: Some(Bytes::new(remaining)),
+        ..Threshold::default()
+    }
+}
+
+/// DT with a reserve.
+#[derive(Clone, Debug)]
+pub(crate) struct ReservedThresholds {
     /// `R`.
     reserve: u64,
     /// `S`: what is shared.
     shared: u64,
-    /// `X`: how much of it is taken. Kept only where there is a reserve; `X = Q` where there is none.
+    /// `X`: how much of it is taken.
     taken: u64,
 }
 
-impl DynamicThresholds {
-    pub(super) fn new(config: &DynamicThresholdsConfig, switch: &ValidConfig) -> Self {
+impl ReservedThresholds {
+    /// `None` if the reserve comes to nothing, and DT is what is meant.
+    pub(super) fn new(config: &DynamicThresholdsConfig, switch: &ValidConfig) -> Option<Self> {
         let queues = switch.total_queues() as u64;
         let capacity = switch.buffer.get();
         // The product is below 2^44 and not negative: the cast is a floor.
         let reserve = (config.reserved * real(capacity) / real(queues)) as u64;
-        Self { alpha: config.alpha.spread(switch), reserve, shared: capacity - reserve * queues, taken: 0 }
+        (reserve > 0).then_some(Self { reserve, shared: capacity - reserve * queues, taken: 0 })
     }
 
-    pub(super) fn threshold(&self, queue: usize, buffer: &Buffer) -> Threshold {
-        let free = if self.reserve == 0 { buffer.remaining() } else { self.shared.saturating_sub(self.taken) };
-        let alpha = self.alpha[queue];
+    fn free(&self) -> u64 {
+        // More can be taken than is shared if the reserve was enlarged while others held the buffer.
+        self.shared.saturating_sub(self.taken)
+    }
+
+    fn threshold(&self, queue: usize, buffer: &Buffer) -> Threshold {
+        let alpha = buffer.queues[queue].alpha;
         Threshold {
-            value: alpha * real(free),
+            value: alpha * real(self.free()),
             alpha: Some(alpha),
-            remaining: Some(Bytes::new(free)),
-            reserved: (self.reserve > 0).then_some(Bytes::new(self.reserve)),
+            remaining: Some(Bytes::new(self.free())),
+            reserved: Some(Bytes::new(self.reserve)),
             ..Threshold::default()
         }
     }
 
+    /// A queue went from `before` to `after` bytes.
     #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
-        if self.reserve > 0 {
-            return self.admit_with_reserve(request, buffer);
-        }
-        let threshold = self.alpha[request.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer, request.queue, request.charge)
+    fn changed(&mut self, before: u64, after: u64) {
+        self.taken = self.taken - before.saturating_sub(self.reserve) + after.saturating_sub(self.reserve);
     }
+}
 
-    fn admit_with_reserve(&self, request: Request<'_>, buffer: &Buffer) -> Admission {
-        let length = buffer.length(request.queue);
-        let above = (length + request.charge).saturating_sub(self.reserve);
+impl Scheme for ReservedThresholds {
+    const LISTENS: bool = true;
+
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
+        let queue = &buffer.queues[request.queue];
+        let above = (queue.bytes + request.charge).saturating_sub(self.reserve);
         // A queue within its reserve always fits, unless the reserve was enlarged while others held the buffer.
         if request.charge > buffer.remaining() {
             return Admission::Reject(Reason::Full);
@@ -83,21 +118,27 @@ impl DynamicThresholds {
         if above == 0 {
             return Admission::Admit;
         }
-        if self.taken - length.saturating_sub(self.reserve) + above > self.shared {
+        if self.taken - queue.bytes.saturating_sub(self.reserve) + above > self.shared {
             return Admission::Reject(Reason::Full);
         }
-        if real(above) <= self.alpha[request.queue] * real(self.shared.saturating_sub(self.taken)) {
+        if real(above) <= queue.alpha * real(self.free()) {
             Admission::Admit
         } else {
             Admission::Reject(Reason::Threshold)
         }
     }
 
-    /// A queue went from `before` to `after` bytes.
-    #[inline]
-    pub(super) fn changed(&mut self, before: u64, after: u64) {
-        if self.reserve > 0 {
-            self.taken = self.taken - before.saturating_sub(self.reserve) + after.saturating_sub(self.reserve);
-        }
+    #[inline(always)]
+    fn enqueued(&mut self, _: Place, before: u64, after: u64, _: &Buffer) {
+        self.changed(before, after);
+    }
+
+    #[inline(always)]
+    fn dequeued(&mut self, _: Place, before: u64, after: u64, _: &Buffer, _: u32) {
+        self.changed(before, after);
+    }
+
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(place.queue, buffer))
     }
 }

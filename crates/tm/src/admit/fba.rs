@@ -3,9 +3,10 @@
 //! `T_i = a_i * (B - Q)`; at every update `a_i = (alpha_k / max(1, N')) * g_i`. Before the first one `a_i = alpha_k`.
 
 use super::shares::Shares;
-use super::{Admission, Request, real};
+use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span, group_of};
+use crate::schedule::Place;
 use crate::units::{Bytes, Duration};
 use crate::verdict::{Threshold, Why};
 use alloc::vec::Vec;
@@ -41,7 +42,7 @@ pub(crate) struct Fba {
     wanted: Vec<f64>,
     /// Per queue index: what the switch has.
     set: Vec<f64>,
-    pub(super) shares: Shares,
+    shares: Shares,
     interval: Duration,
     queues_per_port: usize,
 }
@@ -59,10 +60,6 @@ impl Fba {
         }
     }
 
-    pub(super) fn interval(&self) -> Duration {
-        self.interval
-    }
-
     pub(super) fn threshold(&self, queue: usize, port: usize, buffer: &Buffer) -> Threshold {
         let waits = buffer.length(queue) > 0;
         Threshold {
@@ -74,16 +71,38 @@ impl Fba {
             ..Threshold::default()
         }
     }
+}
 
-    #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+impl Scheme for Fba {
+    const LISTENS: bool = true;
+
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         why.note(|e| e.threshold = Some(self.threshold(request.queue, request.packet.port as usize, buffer)));
         let threshold = self.set[request.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer, request.queue, request.charge)
+        Admission::within(threshold, buffer, &buffer.queues[request.queue], request.charge)
+    }
+
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(place.queue, place.port, buffer))
+    }
+
+    #[inline(always)]
+    fn enqueued(&mut self, place: Place, before: u64, _: u64, _: &Buffer) {
+        self.shares.enqueued(place, before);
+    }
+
+    #[inline(always)]
+    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: &Buffer, _: u32) {
+        self.shares.dequeued(place, after);
+    }
+
+    fn interval(&self) -> Option<Duration> {
+        Some(self.interval)
     }
 
     /// Doing this twice with the same buffer is doing it once.
-    pub(super) fn update(&mut self, buffer: &Buffer) -> bool {
+    fn update(&mut self, buffer: &Buffer) -> bool {
         for queue in 0..self.set.len() {
             let port = queue / self.queues_per_port;
             let n = real(u64::from(self.shares.busy(queue).max(1)));

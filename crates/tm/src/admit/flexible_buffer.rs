@@ -5,12 +5,12 @@
 //! `N` counts all non-empty queues, so that packets of one queue meet different thresholds (FB section 4.1).
 
 use super::shares::Shares;
-use super::{Admission, Request, real};
-use crate::buffer::Buffer;
+use super::{Admission, Request, Scheme, real};
+use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, group_of};
+use crate::schedule::Place;
 use crate::units::Bytes;
 use crate::verdict::{Threshold, Why};
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// Whose class decides alpha.
@@ -66,37 +66,29 @@ impl FlexibleBufferConfig {
 
 #[derive(Clone, Debug)]
 pub(crate) struct FlexibleBuffer {
-    /// Per queue index.
-    alpha: Vec<f64>,
-    /// Per class, where the class is the packet's.
-    class_alpha: Option<PerQueue<f64>>,
-    pub(super) shares: Shares,
+    /// Whether the class is the packet's, and then the alpha of each class.
+    by_class: bool,
+    class_alpha: PerQueue<f64>,
+    shares: Shares,
 }
 
 impl FlexibleBuffer {
     pub(super) fn new(config: &FlexibleBufferConfig, switch: &ValidConfig) -> Self {
         let groups = group_of("policy.groups", config.groups.as_ref(), switch.queues).expect("validated");
         let shares = Shares::new(&groups, switch);
-        match config.classes {
-            Classes::Queue => Self { alpha: config.alpha.spread(switch), class_alpha: None, shares },
-            Classes::Packet => {
-                Self { alpha: vec![0.0; switch.total_queues()], class_alpha: Some(config.alpha.clone()), shares }
-            }
-        }
+        Self { by_class: config.classes == Classes::Packet, class_alpha: config.alpha.clone(), shares }
     }
 
-    #[inline]
-    fn factors(&self, queue: usize, port: usize, class: u32, waits: bool) -> (f64, f64, f64) {
-        let alpha = match &self.class_alpha {
-            None => self.alpha[queue],
-            Some(of) => of.at(class as usize),
-        };
-        let n = real(u64::from(self.shares.busy(queue) + u32::from(!waits)));
-        (alpha, n, self.shares.share(queue, port, waits))
+    #[inline(always)]
+    fn factors(&self, index: usize, queue: &Queue, port: usize, class: u32) -> (f64, f64, f64) {
+        let waits = queue.bytes > 0;
+        let alpha = if self.by_class { self.class_alpha.at(class as usize) } else { queue.alpha };
+        let (n, g) = self.shares.counting(index, port, waits);
+        (alpha, n, g)
     }
 
     pub(super) fn threshold(&self, queue: usize, port: usize, class: u32, buffer: &Buffer) -> Threshold {
-        let (alpha, n, g) = self.factors(queue, port, class, buffer.length(queue) > 0);
+        let (alpha, n, g) = self.factors(queue, &buffer.queues[queue], port, class);
         Threshold {
             value: ((alpha / n) * g) * real(buffer.remaining()),
             alpha: Some(alpha),
@@ -106,13 +98,32 @@ impl FlexibleBuffer {
             ..Threshold::default()
         }
     }
+}
 
-    #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+impl Scheme for FlexibleBuffer {
+    const LISTENS: bool = true;
+
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         let Request { queue, packet, .. } = request;
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.port as usize, packet.class, buffer)));
-        let (alpha, n, g) = self.factors(queue, packet.port as usize, packet.class, buffer.length(queue) > 0);
+        let state = &buffer.queues[queue];
+        let (alpha, n, g) = self.factors(queue, state, packet.port as usize, packet.class);
         let threshold = ((alpha / n) * g) * real(buffer.remaining());
-        Admission::within(threshold, buffer, queue, request.charge)
+        Admission::within(threshold, buffer, state, request.charge)
+    }
+
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(place.queue, place.port, 0, buffer))
+    }
+
+    #[inline(always)]
+    fn enqueued(&mut self, place: Place, before: u64, _: u64, _: &Buffer) {
+        self.shares.enqueued(place, before);
+    }
+
+    #[inline(always)]
+    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: &Buffer, _: u32) {
+        self.shares.dequeued(place, after);
     }
 }

@@ -3,13 +3,13 @@
 //! Per flow a byte count, forgotten after a silence longer than the window. A packet is counted before it is judged, and
 //! counts even if it is rejected.
 
-use super::{Admission, Request, real};
-use crate::buffer::Buffer;
-use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, check_span};
+use super::{Admission, Request, Scheme, real};
+use crate::buffer::{Buffer, Queue};
+use crate::config::{ConfigError, PerQueue, TmConfig, check_alpha, check_alphas, check_span};
 use crate::flow_table::FlowTable;
+use crate::schedule::Place;
 use crate::units::{Bytes, Duration, Instant};
 use crate::verdict::{Threshold, Why};
-use alloc::vec::Vec;
 
 /// Settings of FAB.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,6 @@ struct Flow {
 
 #[derive(Clone, Debug)]
 pub(crate) struct FlowAware {
-    alpha: Vec<f64>,
     alpha_short: f64,
     threshold: u64,
     window: Duration,
@@ -59,9 +58,8 @@ pub(crate) struct FlowAware {
 }
 
 impl FlowAware {
-    pub(super) fn new(config: &FlowAwareConfig, switch: &ValidConfig) -> Self {
+    pub(super) fn new(config: &FlowAwareConfig) -> Self {
         Self {
-            alpha: config.alpha.spread(switch),
             alpha_short: config.alpha_short,
             threshold: config.threshold.get(),
             window: config.window,
@@ -70,12 +68,13 @@ impl FlowAware {
     }
 
     #[inline]
-    fn alpha_for(&self, queue: usize, count: u64) -> f64 {
-        if count < self.threshold { self.alpha_short } else { self.alpha[queue] }
+    fn alpha_for(&self, queue: &Queue, count: u64) -> f64 {
+        if count < self.threshold { self.alpha_short } else { queue.alpha }
     }
 
     pub(super) fn threshold(&self, queue: usize, count: Option<u64>, buffer: &Buffer) -> Threshold {
-        let alpha = count.map_or(self.alpha[queue], |count| self.alpha_for(queue, count));
+        let state = &buffer.queues[queue];
+        let alpha = count.map_or(state.alpha, |count| self.alpha_for(state, count));
         Threshold {
             value: alpha * real(buffer.remaining()),
             alpha: Some(alpha),
@@ -85,9 +84,17 @@ impl FlowAware {
         }
     }
 
-    #[inline]
-    pub(super) fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        let Request { now, packet, queue, charge } = request;
+    pub(super) fn inherit(&mut self, earlier: &Self) {
+        self.flows = earlier.flows.clone();
+    }
+}
+
+impl Scheme for FlowAware {
+    const COUNTS_ARRIVALS: bool = true;
+
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        let Request { now, packet, queue, charge, .. } = request;
         let window = self.window;
         let flow =
             self.flows.entry(packet.flow, || Flow { bytes: 0, last: now }, |flow| now.since(flow.last) <= window);
@@ -98,11 +105,12 @@ impl FlowAware {
         flow.last = now;
         let count = flow.bytes;
         why.note(|e| e.threshold = Some(self.threshold(queue, Some(count), buffer)));
-        let threshold = self.alpha_for(queue, count) * real(buffer.remaining());
-        Admission::within(threshold, buffer, queue, charge)
+        let state = &buffer.queues[queue];
+        let threshold = self.alpha_for(state, count) * real(buffer.remaining());
+        Admission::within(threshold, buffer, state, charge)
     }
 
-    pub(super) fn inherit(&mut self, earlier: &Self) {
-        self.flows = earlier.flows.clone();
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(place.queue, None, buffer))
     }
 }

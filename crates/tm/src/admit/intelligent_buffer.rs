@@ -9,12 +9,13 @@
 //!
 //! It draws random numbers.
 
-use super::{Admission, Request, real};
+use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
 use crate::flow_table::FlowTable;
 use crate::packet::Packet;
 use crate::random::Random;
+use crate::schedule::Place;
 use crate::units::{Bytes, Duration, Instant};
 use crate::verdict::{Reason, Threshold, Why};
 use alloc::format;
@@ -125,7 +126,6 @@ struct FairShare {
 #[derive(Clone, Debug)]
 pub(crate) struct IntelligentBuffer {
     config: IntelligentBufferConfig,
-    alpha: Vec<f64>,
     /// Per queue index.
     shares: Vec<FairShare>,
     flows: FlowTable<Flow>,
@@ -138,7 +138,6 @@ impl IntelligentBuffer {
     pub(super) fn new(config: &IntelligentBufferConfig, switch: &ValidConfig) -> Self {
         let share = FairShare { fair: real(config.initial_fair.get()), length_before: 0, bytes: 0, bytes_before: 0 };
         Self {
-            alpha: config.alpha.spread(switch),
             shares: vec![share; switch.total_queues()],
             flows: FlowTable::new(),
             epoch: 0,
@@ -147,12 +146,8 @@ impl IntelligentBuffer {
         }
     }
 
-    pub(super) fn interval(&self) -> Duration {
-        self.config.interval
-    }
-
     /// Counts the packet in the elephant trap, and says which queue it goes to.
-    pub(super) fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
+    fn trap(&mut self, now: Instant, packet: &Packet) -> usize {
         let (window, epoch) = (self.config.short_window, self.epoch);
         let fresh = || Flow { last: now, packets: 0, epoch, bytes: 0, bytes_before: 0 };
         let flow = self.flows.entry(packet.flow, fresh, |flow| now.since(flow.last) <= window);
@@ -175,7 +170,7 @@ impl IntelligentBuffer {
     }
 
     pub(super) fn threshold(&self, queue: usize, buffer: &Buffer) -> Threshold {
-        let alpha = self.alpha[queue];
+        let alpha = buffer.queues[queue].alpha;
         Threshold {
             value: alpha * real(buffer.remaining()),
             alpha: Some(alpha),
@@ -201,26 +196,7 @@ impl IntelligentBuffer {
         (1.0 - scaled.min(share.fair) / scaled, brought)
     }
 
-    pub(super) fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        let Request { packet, queue, charge, .. } = request;
-        self.shares[queue].bytes += u64::from(packet.bytes);
-        let threshold = self.alpha[queue] * real(buffer.remaining());
-        let admission = Admission::within(threshold, buffer, queue, charge);
-        let (probability, brought) = self.drop_probability(packet, queue, buffer.length(queue));
-        why.note(|e| {
-            e.threshold = Some(Threshold {
-                flow_bytes: Some(brought),
-                drop_probability: Some(probability),
-                ..self.threshold(queue, buffer)
-            });
-        });
-        if admission == Admission::Admit && probability > 0.0 && self.random.unit() < probability {
-            return Admission::Reject(Reason::FairDrop);
-        }
-        admission
-    }
-
-    pub(super) fn update(&mut self, buffer: &Buffer) -> bool {
+    fn move_fair_shares(&mut self, buffer: &Buffer) -> bool {
         let IntelligentBufferConfig { gain_now, gain_before, reference, .. } = self.config;
         let reference = real(reference.get());
         let ceiling = real(self.config.initial_fair.get());
@@ -243,5 +219,44 @@ impl IntelligentBuffer {
         self.flows = earlier.flows.clone();
         self.epoch = earlier.epoch;
         self.random = earlier.random.clone();
+    }
+}
+
+impl Scheme for IntelligentBuffer {
+    const COUNTS_ARRIVALS: bool = true;
+
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        let Request { packet, queue, charge, .. } = request;
+        self.shares[queue].bytes += u64::from(packet.bytes);
+        let state = &buffer.queues[queue];
+        let admission = Admission::within(state.alpha * real(buffer.remaining()), buffer, state, charge);
+        let (probability, brought) = self.drop_probability(packet, queue, buffer.length(queue));
+        why.note(|e| {
+            e.threshold = Some(Threshold {
+                flow_bytes: Some(brought),
+                drop_probability: Some(probability),
+                ..self.threshold(queue, buffer)
+            });
+        });
+        if admission == Admission::Admit && probability > 0.0 && self.random.unit() < probability {
+            return Admission::Reject(Reason::FairDrop);
+        }
+        admission
+    }
+
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(place.queue, buffer))
+    }
+
+    fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
+        self.trap(now, packet)
+    }
+
+    fn interval(&self) -> Option<Duration> {
+        Some(self.config.interval)
+    }
+
+    fn update(&mut self, buffer: &Buffer) -> bool {
+        self.move_fair_shares(buffer)
     }
 }

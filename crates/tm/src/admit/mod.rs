@@ -1,7 +1,8 @@
 //! Buffer policies: who gets the shared buffer. One file a scheme.
 //!
-//! A policy reads the buffer and returns an [`Admission`]; the switch alone applies it. It keeps what it needs up to date
-//! through two hooks, [`Policy::enqueued`] and [`Policy::dequeued`], so that no packet costs a scan over the queues.
+//! A policy is a [`Scheme`]: it reads the buffer and returns an [`Admission`]; the switch alone applies it. It keeps what it
+//! needs up to date through two hooks, [`Scheme::enqueued`] and [`Scheme::dequeued`], so that no packet costs a scan over the
+//! queues.
 
 mod abm;
 mod abm_on_dt;
@@ -26,21 +27,24 @@ pub use flow_aware::FlowAwareConfig;
 pub use intelligent_buffer::{Accounting, IntelligentBufferConfig};
 pub use occamy::OccamyConfig;
 
-pub(crate) use occamy::Occamy;
+pub(crate) use dynamic_thresholds::DynamicThresholds;
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::packet::Packet;
+use crate::schedule::Place;
 use crate::units::{Duration, Instant};
 use crate::verdict::{Reason, Threshold, Why};
 use abm::Abm;
 use abm_on_dt::AbmOnDt;
 use complete_partitioning::CompletePartitioning;
-use dynamic_thresholds::DynamicThresholds;
+use complete_sharing::CompleteSharing;
+use dynamic_thresholds::ReservedThresholds;
 use fba::Fba;
 use flexible_buffer::FlexibleBuffer;
 use flow_aware::FlowAware;
 use intelligent_buffer::IntelligentBuffer;
+use occamy::{Candidate, Occamy};
 use pushout::Pushout;
 
 /// Which policy, with its settings.
@@ -124,6 +128,19 @@ impl PolicyConfig {
         }
     }
 
+    /// The factor of a queue number, for the policies that read it from the queue.
+    pub(crate) fn alpha(&self, k: usize) -> f64 {
+        match self {
+            Self::DynamicThresholds(config) => config.alpha.at(k),
+            Self::FlexibleBuffer(config) if config.classes == Classes::Queue => config.alpha.at(k),
+            Self::Abm(config) => config.alpha.at(k),
+            Self::FlowAware(config) => config.alpha.at(k),
+            Self::IntelligentBuffer(config) => config.alpha.at(k),
+            Self::Occamy(config) => config.alpha.at(k),
+            _ => 0.0,
+        }
+    }
+
     /// Whether a packet of this class can be judged: FB with packet classes needs an alpha for each.
     pub fn knows_class(&self, class: u32) -> bool {
         match self {
@@ -148,11 +165,11 @@ pub(crate) enum Admission {
 
 impl Admission {
     /// The common rule of the threshold policies: `Q + len <= B` and `q_i + len <= T_i`.
-    #[inline]
-    fn within(threshold: f64, buffer: &Buffer, queue: usize, charge: u64) -> Self {
+    #[inline(always)]
+    fn within(threshold: f64, buffer: &Buffer, queue: &Queue, charge: u64) -> Self {
         if charge > buffer.remaining() {
             Self::Reject(Reason::Full)
-        } else if real(buffer.length(queue) + charge) <= threshold {
+        } else if real(queue.bytes + charge) <= threshold {
             Self::Admit
         } else {
             Self::Reject(Reason::Threshold)
@@ -165,8 +182,10 @@ impl Admission {
 pub(crate) struct Request<'a> {
     pub(crate) now: Instant,
     pub(crate) packet: &'a Packet,
-    /// `port * K + queue`.
+    /// `port * K + number`.
     pub(crate) queue: usize,
+    /// The queue number.
+    pub(crate) number: usize,
     /// What it would be charged.
     pub(crate) charge: u64,
 }
@@ -177,12 +196,92 @@ pub(crate) fn real(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
 
-/// A policy at work.
+/// What a buffer policy is to the switch. Only `admit` is needed; the rest is for policies that measure, change or expel.
+pub(crate) trait Scheme {
+    /// Whether [`Scheme::enqueued`] and [`Scheme::dequeued`] do anything.
+    const LISTENS: bool = false;
+    /// Whether it expels packets from their queues.
+    const EXPELS: bool = false;
+    /// Whether being asked about a packet changes anything, so that it must not be asked about one larger than the buffer.
+    const COUNTS_ARRIVALS: bool = false;
+
+    /// The queue number a packet is put in: its own, unless the policy moves it.
+    #[inline(always)]
+    fn classify(&mut self, _now: Instant, packet: &Packet) -> usize {
+        packet.queue as usize
+    }
+
+    /// Step 3 of an arrival.
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission;
+
+    /// `q_i` has grown from `before` to `after`.
+    #[inline(always)]
+    fn enqueued(&mut self, _place: Place, _before: u64, _after: u64, _buffer: &Buffer) {}
+
+    /// `q_i` has shrunk from `before` to `after`, because a packet of `sent` bytes was picked, or one was pushed out or expelled
+    /// (`sent` = 0).
+    #[inline(always)]
+    fn dequeued(&mut self, _place: Place, _before: u64, _after: u64, _buffer: &Buffer, _sent: u32) {}
+
+    /// How often [`Scheme::update`] is due, if ever.
+    fn interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The periodic update. Returns whether another one, with the buffer as it is, could change anything.
+    fn update(&mut self, _buffer: &Buffer) -> bool {
+        false
+    }
+
+    /// The threshold of a queue now, for an ordinary packet of class 0 of a flow not seen before; `None` where a policy has
+    /// none.
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold>;
+
+    /// A packet, or a header, was picked for transmission.
+    #[inline(always)]
+    fn sent(&mut self, _now: Instant, _bytes: u32) {}
+
+    /// No packet will be expelled before this instant, unless the buffer changes first.
+    #[inline(always)]
+    fn not_before(&self, _now: Instant) -> Instant {
+        Instant::NEVER
+    }
+
+    /// The queue whose head is to be expelled next.
+    fn candidate(&self, _buffer: &Buffer) -> Option<Candidate> {
+        None
+    }
+
+    /// When a head of `bytes` can be expelled, not before `from`.
+    fn ready(&mut self, _from: Instant, _bytes: u32) -> Instant {
+        Instant::NEVER
+    }
+
+    /// The head of `queue`, of `bytes`, is expelled.
+    fn expelled(&mut self, _now: Instant, _queue: usize, _bytes: u32) {}
+}
+
+/// For departures, what a policy that does not listen is like.
+pub(crate) struct Deaf;
+
+impl Scheme for Deaf {
+    fn admit(&mut self, _: Request<'_>, _: &Buffer, _: &mut impl Why) -> Admission {
+        Admission::Reject(Reason::Full)
+    }
+
+    fn threshold_of(&self, _: Place, _: &Buffer) -> Option<Threshold> {
+        None
+    }
+}
+
+/// A policy at work. The representation keeps the tag a plain number, which is cheaper to branch on.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 pub(crate) enum Policy {
-    CompleteSharing,
+    CompleteSharing(CompleteSharing),
     CompletePartitioning(CompletePartitioning),
     DynamicThresholds(DynamicThresholds),
+    ReservedThresholds(ReservedThresholds),
     FlexibleBuffer(FlexibleBuffer),
     Fba(Fba),
     Abm(Abm),
@@ -193,138 +292,84 @@ pub(crate) enum Policy {
     Occamy(Occamy),
 }
 
+/// Runs code with a policy as what it is, rather than as one of many.
+macro_rules! with_policy {
+    ($policy:expr, $scheme:ident => $code:expr) => {
+        match $policy {
+            Policy::CompleteSharing($scheme) => $code,
+            Policy::CompletePartitioning($scheme) => $code,
+            Policy::DynamicThresholds($scheme) => $code,
+            Policy::ReservedThresholds($scheme) => $code,
+            Policy::FlexibleBuffer($scheme) => $code,
+            Policy::Fba($scheme) => $code,
+            Policy::Abm($scheme) => $code,
+            Policy::AbmOnDt($scheme) => $code,
+            Policy::FlowAware($scheme) => $code,
+            Policy::IntelligentBuffer($scheme) => $code,
+            Policy::Pushout($scheme) => $code,
+            Policy::Occamy($scheme) => $code,
+        }
+    };
+}
+pub(crate) use with_policy;
+
+fn listens<P: Scheme>(_: &P) -> bool {
+    P::LISTENS
+}
+
 impl Policy {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
         match &switch.policy {
-            PolicyConfig::CompleteSharing => Self::CompleteSharing,
+            PolicyConfig::CompleteSharing => Self::CompleteSharing(CompleteSharing),
             PolicyConfig::CompletePartitioning => Self::CompletePartitioning(CompletePartitioning::new(switch)),
-            PolicyConfig::DynamicThresholds(config) => Self::DynamicThresholds(DynamicThresholds::new(config, switch)),
+            PolicyConfig::DynamicThresholds(config) => match ReservedThresholds::new(config, switch) {
+                Some(reserved) => Self::ReservedThresholds(reserved),
+                None => Self::DynamicThresholds(DynamicThresholds),
+            },
             PolicyConfig::FlexibleBuffer(config) => Self::FlexibleBuffer(FlexibleBuffer::new(config, switch)),
             PolicyConfig::Fba(config) => Self::Fba(Fba::new(config, switch)),
             PolicyConfig::Abm(config) => Self::Abm(Abm::new(config, switch)),
             PolicyConfig::AbmOnDt(config) => Self::AbmOnDt(AbmOnDt::new(config, switch)),
-            PolicyConfig::FlowAware(config) => Self::FlowAware(FlowAware::new(config, switch)),
+            PolicyConfig::FlowAware(config) => Self::FlowAware(FlowAware::new(config)),
             PolicyConfig::IntelligentBuffer(config) => Self::IntelligentBuffer(IntelligentBuffer::new(config, switch)),
             PolicyConfig::Pushout => Self::Pushout(Pushout::new(switch)),
             PolicyConfig::Occamy(config) => Self::Occamy(Occamy::new(config, switch)),
         }
     }
 
-    /// The queue number a packet is put in, which is its own unless the policy moves it.
-    #[inline]
-    pub(crate) fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
-        match self {
-            Self::IntelligentBuffer(policy) => policy.classify(now, packet),
-            _ => packet.queue as usize,
-        }
-    }
-
-    /// Step 3 of an arrival.
-    #[inline]
-    pub(crate) fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        match self {
-            Self::CompleteSharing => complete_sharing::admit(request, buffer),
-            Self::CompletePartitioning(policy) => policy.admit(request, buffer, why),
-            Self::DynamicThresholds(policy) => policy.admit(request, buffer, why),
-            Self::FlexibleBuffer(policy) => policy.admit(request, buffer, why),
-            Self::Fba(policy) => policy.admit(request, buffer, why),
-            Self::Abm(policy) => policy.admit(request, buffer, why),
-            Self::AbmOnDt(policy) => policy.admit(request, buffer, why),
-            Self::FlowAware(policy) => policy.admit(request, buffer, why),
-            Self::IntelligentBuffer(policy) => policy.admit(request, buffer, why),
-            Self::Pushout(policy) => policy.admit(request, buffer),
-            Self::Occamy(policy) => policy.admit(request, buffer, why),
-        }
-    }
-
-    /// `q_i` has grown from `before`.
-    #[inline]
-    pub(crate) fn enqueued(&mut self, queue: usize, port: usize, before: u64, buffer: &Buffer) {
-        match self {
-            Self::DynamicThresholds(policy) => policy.changed(before, buffer.length(queue)),
-            Self::FlexibleBuffer(policy) => policy.shares.enqueued(queue, port, before),
-            Self::Fba(policy) => policy.shares.enqueued(queue, port, before),
-            Self::Pushout(policy) => policy.changed(queue, buffer),
-            Self::Occamy(policy) => policy.changed(queue, buffer),
-            Self::CompleteSharing
-            | Self::CompletePartitioning(_)
-            | Self::Abm(_)
-            | Self::AbmOnDt(_)
-            | Self::FlowAware(_)
-            | Self::IntelligentBuffer(_) => {}
-        }
-    }
-
-    /// `q_i` has shrunk from `before`, because a packet of `sent` bytes was picked, or one was pushed out or expelled
-    /// (`sent` = 0).
-    #[inline]
-    pub(crate) fn dequeued(&mut self, queue: usize, port: usize, before: u64, buffer: &Buffer, sent: u32) {
-        match self {
-            Self::DynamicThresholds(policy) => policy.changed(before, buffer.length(queue)),
-            Self::FlexibleBuffer(policy) => policy.shares.dequeued(queue, port, buffer.length(queue)),
-            Self::Fba(policy) => policy.shares.dequeued(queue, port, buffer.length(queue)),
-            Self::Abm(policy) => policy.congestion.sent(queue, sent),
-            Self::AbmOnDt(policy) => policy.congestion.sent(queue, sent),
-            Self::Pushout(policy) => policy.changed(queue, buffer),
-            Self::Occamy(policy) => policy.changed(queue, buffer),
-            Self::CompleteSharing | Self::CompletePartitioning(_) | Self::FlowAware(_) | Self::IntelligentBuffer(_) => {
-            }
-        }
+    /// Whether it wants to hear of packets that leave.
+    pub(crate) fn listens(&self) -> bool {
+        with_policy!(self, policy => listens(policy))
     }
 
     /// How often [`Policy::update`] is due, if ever.
     pub(crate) fn interval(&self) -> Option<Duration> {
-        match self {
-            Self::Fba(policy) => Some(policy.interval()),
-            Self::Abm(policy) => Some(policy.congestion.interval()),
-            Self::AbmOnDt(policy) => Some(policy.congestion.interval()),
-            Self::IntelligentBuffer(policy) => Some(policy.interval()),
-            _ => None,
-        }
+        with_policy!(self, policy => policy.interval())
     }
 
-    /// The periodic update. Returns whether another one, with the buffer as it is, could change anything.
+    /// The periodic update; see [`Scheme::update`].
     pub(crate) fn update(&mut self, buffer: &Buffer) -> bool {
-        match self {
-            Self::Fba(policy) => policy.update(buffer),
-            Self::Abm(policy) => policy.update(buffer),
-            Self::AbmOnDt(policy) => policy.update(buffer),
-            Self::IntelligentBuffer(policy) => policy.update(buffer),
-            _ => false,
-        }
+        with_policy!(self, policy => policy.update(buffer))
     }
 
-    /// The threshold of a queue now, for an ordinary packet of class 0 of a flow not seen before; `None` where a
-    /// policy has none.
-    pub(crate) fn threshold(&self, queue: usize, port: usize, buffer: &Buffer) -> Option<Threshold> {
-        Some(match self {
-            Self::CompleteSharing | Self::Pushout(_) => return None,
-            Self::CompletePartitioning(policy) => policy.threshold(),
-            Self::DynamicThresholds(policy) => policy.threshold(queue, buffer),
-            Self::FlexibleBuffer(policy) => policy.threshold(queue, port, 0, buffer),
-            Self::Fba(policy) => policy.threshold(queue, port, buffer),
-            Self::Abm(policy) => policy.threshold(queue, false, buffer),
-            Self::AbmOnDt(policy) => policy.threshold(queue, buffer),
-            Self::FlowAware(policy) => policy.threshold(queue, None, buffer),
-            Self::IntelligentBuffer(policy) => policy.threshold(queue, buffer),
-            Self::Occamy(policy) => policy.threshold(queue, buffer),
-        })
+    /// The threshold of a queue now; see [`Scheme::threshold_of`].
+    pub(crate) fn threshold(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        with_policy!(self, policy => policy.threshold_of(place, buffer))
     }
 
     /// Takes over what an earlier policy had learned, where it is of the same kind, and else starts from the buffer as
     /// it is.
-    pub(crate) fn succeed(&mut self, earlier: &Self, buffer: &Buffer, queues: usize) {
-        for queue in 0..buffer.queues.len() {
-            if buffer.length(queue) > 0 {
-                self.enqueued(queue, queue / queues, 0, buffer);
-            }
+    pub(crate) fn succeed(&mut self, earlier: &Self, now: Instant, buffer: &Buffer, queues: usize) {
+        for queue in (0..buffer.queues.len()).filter(|queue| buffer.length(*queue) > 0) {
+            let place = Place { port: queue / queues, queue };
+            with_policy!(&mut *self, policy => policy.enqueued(place, 0, buffer.length(queue), buffer));
         }
         match (self, earlier) {
             (Self::Abm(new), Self::Abm(old)) => new.congestion.inherit(&old.congestion),
             (Self::AbmOnDt(new), Self::AbmOnDt(old)) => new.inherit(old),
             (Self::FlowAware(new), Self::FlowAware(old)) => new.inherit(old),
             (Self::IntelligentBuffer(new), Self::IntelligentBuffer(old)) => new.inherit(old),
-            (Self::Occamy(new), Self::Occamy(old)) => new.inherit(old),
+            (Self::Occamy(new), Self::Occamy(old)) => new.inherit(old, now),
             _ => {}
         }
     }

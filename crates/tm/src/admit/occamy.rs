@@ -4,10 +4,12 @@
 //! A token is the memory bandwidth of one cell. Sending takes tokens whether they are there or not; an expulsion needs
 //! them all. A queue is over-allocated when `q_i > alpha_k * (B - Q)`; a round-robin pointer goes over those queues.
 
-use super::{Admission, Request, real};
+use super::dynamic_thresholds::DynamicThresholds;
+use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas};
 use crate::max_tree::MaxTree;
+use crate::schedule::Place;
 use crate::units::{Bytes, Instant, PS_PER_SECOND};
 use crate::verdict::{Threshold, Why};
 use alloc::vec;
@@ -33,9 +35,9 @@ impl Default for OccamyConfig {
 impl OccamyConfig {
     pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
-        if self.token_cell == Bytes::ZERO || self.token_cell.get() > 1 << 30 {
+        if self.token_cell == Bytes::ZERO || self.token_cell.get() > 1 << 21 {
             return Err(ConfigError::new("policy.token_cell", self.token_cell, "the cell of a token is out of range")
-                .remedy("give 1 byte to 1GiB, such as token_cell = 200"));
+                .remedy("give 1 byte to 2MiB, such as token_cell = 200"));
         }
         if self.bucket > 1 << 40 {
             return Err(ConfigError::new("policy.bucket", self.bucket, "the bucket is too large")
@@ -45,51 +47,66 @@ impl OccamyConfig {
     }
 }
 
-/// Tokens as an exact rational: one token is `unit` parts, and `rate` parts come in every picosecond.
+/// Tokens as an exact rational. A token is `unit` parts, and `rate` parts come in every picosecond; both are divided by what
+/// they have in common.
+///
+/// The level at time `t` is `capacity - (full - t*rate)` while `t*rate` is below `full`, and `capacity` from then on: so the
+/// point at which the bucket is full again is all there is to remember.
 #[derive(Clone, Debug)]
 struct Tokens {
-    parts: i128,
-    capacity: i128,
-    unit: i128,
+    full: u128,
+    capacity: u128,
+    unit: u64,
     rate: u64,
     cell: u32,
-    /// When `parts` was right.
-    at: Instant,
 }
 
 impl Tokens {
     fn new(config: &OccamyConfig, switch: &ValidConfig) -> Self {
-        let unit = i128::from(8 * PS_PER_SECOND) * i128::from(config.token_cell.get());
-        let capacity = i128::from(config.bucket) * unit;
-        let rate = switch.rates.iter().map(|rate| rate.bps()).sum();
+        let rate = switch.rates.iter().map(|rate| rate.bps()).sum::<u64>();
+        // Validated: a cell is at most 2^21 bytes, so that this fits 64 bits.
+        let unit = 8 * PS_PER_SECOND * config.token_cell.get();
+        let common = greatest_common_divisor(unit, rate);
+        let (unit, rate) = (unit / common, rate / common);
+        let capacity = u128::from(config.bucket) * u128::from(unit);
         let cell = u32::try_from(config.token_cell.get()).expect("validated");
-        Self { parts: capacity, capacity, unit, rate, cell, at: Instant::ZERO }
+        Self { full: 0, capacity, unit, rate, cell }
     }
 
-    fn for_packet(&self, bytes: u32) -> i128 {
-        i128::from(bytes.div_ceil(self.cell)) * self.unit
+    #[inline(always)]
+    fn for_packet(&self, bytes: u32) -> u128 {
+        u128::from(bytes.div_ceil(self.cell)) * u128::from(self.unit)
     }
 
-    #[inline]
-    fn fill(&mut self, now: Instant) {
-        let gained = u128::from(self.rate) * u128::from(now.since(self.at).ps());
-        // The gain is below 2^124, so the sum cannot overflow.
-        self.parts = (self.parts + gained as i128).min(self.capacity);
-        self.at = now;
+    #[inline(always)]
+    fn parts(&self, now: Instant) -> u128 {
+        u128::from(now.ps()) * u128::from(self.rate)
     }
 
-    /// The first instant, not before the last change, at which `needed` parts are there.
-    fn when(&self, needed: i128) -> Instant {
+    /// Takes tokens, whether they are there or not.
+    #[inline(always)]
+    fn take(&mut self, now: Instant, parts: u128) {
+        self.full = self.full.max(self.parts(now)) + parts;
+    }
+
+    /// The first instant, not before `now`, at which `needed` parts are there.
+    #[inline(always)]
+    fn when(&self, now: Instant, needed: u128) -> Instant {
+        // level = capacity + t*rate - full >= needed, with a bucket that is not above its capacity.
         if needed > self.capacity {
             return Instant::NEVER;
         }
-        let missing = needed - self.parts;
-        if missing <= 0 {
-            return self.at;
-        }
-        let wait = (missing as u128).div_ceil(u128::from(self.rate));
-        Instant::from_ps(u64::try_from(wait).ok().and_then(|wait| self.at.ps().checked_add(wait)).unwrap_or(u64::MAX))
+        let missing = (self.full + needed).saturating_sub(self.capacity).saturating_sub(self.parts(now));
+        let wait = match u64::try_from(missing) {
+            Ok(missing) => missing.div_ceil(self.rate),
+            Err(_) => u64::try_from(missing.div_ceil(u128::from(self.rate))).unwrap_or(u64::MAX),
+        };
+        Instant::from_ps(now.ps().saturating_add(wait))
     }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// The queues that share one alpha, in the order of their indices.
@@ -151,75 +168,80 @@ impl Occamy {
         Self { tiers, place, tokens: Tokens::new(config, switch), pointer: 0, over_allocated: false }
     }
 
-    fn alpha(&self, queue: usize) -> f64 {
-        self.tiers[self.place[queue].0 as usize].alpha
-    }
-
-    pub(super) fn threshold(&self, queue: usize, buffer: &Buffer) -> Threshold {
-        let alpha = self.alpha(queue);
-        Threshold {
-            value: alpha * real(buffer.remaining()),
-            alpha: Some(alpha),
-            remaining: Some(Bytes::new(buffer.remaining())),
-            ..Threshold::default()
-        }
-    }
-
-    #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
-        let threshold = self.alpha(request.queue) * real(buffer.remaining());
-        Admission::within(threshold, buffer, request.queue, request.charge)
-    }
-
-    #[inline]
-    pub(super) fn changed(&mut self, queue: usize, buffer: &Buffer) {
-        let (tier, at) = self.place[queue];
-        self.tiers[tier as usize].lengths.set(at as usize, buffer.length(queue));
+    /// A queue has changed: so has the remaining buffer, and with it who is over-allocated.
+    #[inline(always)]
+    fn changed(&mut self, queue: usize, length: u64, buffer: &Buffer) {
         let remaining = real(buffer.remaining());
-        self.over_allocated = self.tiers.iter().any(|tier| tier.over(tier.lengths.max(), remaining));
+        let (tier, at) = self.place[queue];
+        let tier = &mut self.tiers[tier as usize];
+        tier.lengths.set(at as usize, length);
+        self.over_allocated = if self.tiers.len() == 1 {
+            self.tiers[0].over(self.tiers[0].lengths.max(), remaining)
+        } else {
+            self.tiers.iter().any(|tier| tier.over(tier.lengths.max(), remaining))
+        };
     }
 
-    /// Whether some queue is over-allocated.
-    #[inline]
-    pub(crate) fn over_allocated(&self) -> bool {
-        self.over_allocated
+    /// Goes on from the tokens that an earlier one had at `now`.
+    pub(super) fn inherit(&mut self, earlier: &Self, now: Instant) {
+        self.pointer = earlier.pointer;
+        // As many whole tokens as there were, in parts of the new size, as far as the new bucket holds them.
+        let old = &earlier.tokens;
+        let missing = old.full.saturating_sub(old.parts(now)).div_ceil(u128::from(old.unit));
+        let missing = (missing + self.tokens.capacity / u128::from(self.tokens.unit))
+            .saturating_sub(old.capacity / u128::from(old.unit));
+        self.tokens.full = self.tokens.parts(now) + missing * u128::from(self.tokens.unit);
+    }
+}
+
+impl Scheme for Occamy {
+    const LISTENS: bool = true;
+    const EXPELS: bool = true;
+
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+        DynamicThresholds.admit(request, buffer, why)
     }
 
-    /// A packet was picked for transmission.
-    #[inline]
-    pub(crate) fn sent(&mut self, now: Instant, bytes: u32) {
-        self.tokens.fill(now);
-        self.tokens.parts -= self.tokens.for_packet(bytes);
+    #[inline(always)]
+    fn enqueued(&mut self, place: Place, _: u64, after: u64, buffer: &Buffer) {
+        self.changed(place.queue, after, buffer);
     }
 
-    /// The queue whose head is to be expelled next.
-    pub(crate) fn candidate(&self, buffer: &Buffer) -> Option<Candidate> {
+    #[inline(always)]
+    fn dequeued(&mut self, place: Place, _: u64, after: u64, buffer: &Buffer, _: u32) {
+        self.changed(place.queue, after, buffer);
+    }
+
+    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+        DynamicThresholds.threshold_of(place, buffer)
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, now: Instant, bytes: u32) {
+        self.tokens.take(now, self.tokens.for_packet(bytes));
+    }
+
+    /// A packet takes at least one token.
+    #[inline(always)]
+    fn not_before(&self, now: Instant) -> Instant {
+        if self.over_allocated { self.tokens.when(now, u128::from(self.tokens.unit)) } else { Instant::NEVER }
+    }
+
+    fn candidate(&self, buffer: &Buffer) -> Option<Candidate> {
         let remaining = real(buffer.remaining());
         let from = |pointer| self.tiers.iter().filter_map(|tier| tier.first_from(pointer, remaining)).min();
         let queue = from(self.pointer).or_else(|| from(0))?;
-        Some(Candidate { queue, threshold: self.alpha(queue) * remaining })
+        Some(Candidate { queue, threshold: buffer.queues[queue].alpha * remaining })
     }
 
-    /// When there are tokens to expel a head of `bytes`, not before `now`.
-    pub(crate) fn ready(&mut self, now: Instant, bytes: u32) -> Instant {
-        self.tokens.fill(now);
-        self.tokens.when(self.tokens.for_packet(bytes))
+    fn ready(&mut self, from: Instant, bytes: u32) -> Instant {
+        self.tokens.when(from, self.tokens.for_packet(bytes))
     }
 
-    /// The head of `queue`, of `bytes`, is expelled.
-    pub(crate) fn expelled(&mut self, now: Instant, queue: usize, bytes: u32) {
-        self.tokens.fill(now);
-        self.tokens.parts -= self.tokens.for_packet(bytes);
+    fn expelled(&mut self, now: Instant, queue: usize, bytes: u32) {
+        self.tokens.take(now, self.tokens.for_packet(bytes));
         self.pointer = (queue + 1) % self.place.len();
-    }
-
-    pub(super) fn inherit(&mut self, earlier: &Self) {
-        self.pointer = earlier.pointer;
-        self.tokens.at = earlier.tokens.at;
-        // As many tokens as there were, in parts of the new size, as far as the new bucket holds them.
-        let whole = earlier.tokens.parts / earlier.tokens.unit;
-        self.tokens.parts = (whole * self.tokens.unit).min(self.tokens.capacity);
     }
 }
 
@@ -234,16 +256,18 @@ mod tests {
         let config = OccamyConfig { token_cell: Bytes::new(100), bucket: 16, ..OccamyConfig::default() };
         let switch = TmConfig::new(vec![Rate::from_gbps(7); 3], Bytes::new(10_000)).validate().unwrap();
         let mut tokens = Tokens::new(&config, &switch);
-        tokens.parts -= tokens.for_packet(1_601);
+        tokens.take(Instant::ZERO, tokens.for_packet(1_601));
         // 17 tokens were taken of 16; two more need 3 * 800 bits at 21 Gb/s: 2400 / 21 ns, rounded up.
-        assert_eq!(tokens.when(tokens.for_packet(150)).ps(), 114_286);
-        tokens.fill(Instant::from_ps(114_285));
-        assert!(tokens.parts < tokens.for_packet(150));
-        tokens.fill(Instant::from_ps(114_286));
-        assert!(tokens.parts >= tokens.for_packet(150));
+        let two = tokens.for_packet(150);
+        assert_eq!(tokens.when(Instant::ZERO, two).ps(), 114_286);
+        assert_eq!(tokens.when(Instant::from_ps(114_285), two).ps(), 114_286);
+        assert_eq!(tokens.when(Instant::from_ps(114_287), two).ps(), 114_287);
         // Never more than the bucket, and what does not fit the bucket never comes.
-        tokens.fill(Instant::from_ps(u64::MAX));
-        assert_eq!(tokens.parts, tokens.capacity);
-        assert_eq!(tokens.when(tokens.for_packet(1_601)), Instant::NEVER);
+        let late = Instant::from_ps(u64::MAX / 2);
+        assert_eq!(tokens.when(late, tokens.for_packet(1_600)), late);
+        assert_eq!(tokens.when(late, tokens.for_packet(1_601)), Instant::NEVER);
+        tokens.take(late, tokens.for_packet(1_600));
+        // 16 tokens: 12800 bits at 21 Gb/s.
+        assert_eq!(tokens.when(late, tokens.for_packet(1_600)).since(late).ps(), 609_524);
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! The longest queue (the lowest index on a tie) is at the root of a tree of maxima, so that finding it costs no scan.
 
-use super::{Admission, Request};
+use super::{Admission, Request, Scheme};
 use crate::buffer::Buffer;
 use crate::config::ValidConfig;
 use crate::max_tree::MaxTree;
-use crate::verdict::Reason;
+use crate::schedule::Place;
+use crate::verdict::{Reason, Threshold, Why};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pushout {
@@ -17,18 +18,32 @@ impl Pushout {
     pub(super) fn new(switch: &ValidConfig) -> Self {
         Self { lengths: MaxTree::new(switch.total_queues()) }
     }
+}
 
-    #[inline]
-    pub(super) fn changed(&mut self, queue: usize, buffer: &Buffer) {
-        self.lengths.set(queue, buffer.length(queue));
-    }
+impl Scheme for Pushout {
+    const COUNTS_ARRIVALS: bool = true;
+    const LISTENS: bool = true;
 
-    #[inline]
-    pub(super) fn admit(&self, request: Request<'_>, buffer: &Buffer) -> Admission {
+    #[inline(always)]
+    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, _: &mut impl Why) -> Admission {
         if request.charge <= buffer.remaining() {
             return Admission::Admit;
         }
         let longest = self.lengths.argmax();
         if longest == request.queue { Admission::Reject(Reason::Full) } else { Admission::PushOut(longest) }
+    }
+
+    fn threshold_of(&self, _: Place, _: &Buffer) -> Option<Threshold> {
+        None
+    }
+
+    #[inline(always)]
+    fn enqueued(&mut self, place: Place, _: u64, after: u64, _: &Buffer) {
+        self.lengths.set(place.queue, after);
+    }
+
+    #[inline(always)]
+    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: &Buffer, _: u32) {
+        self.lengths.set(place.queue, after);
     }
 }

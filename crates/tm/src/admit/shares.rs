@@ -2,7 +2,7 @@
 //! from the scheduler.
 
 use crate::config::ValidConfig;
-use crate::schedule::SchedulerConfig;
+use crate::schedule::{Place, SchedulerConfig};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -41,34 +41,43 @@ impl Shares {
     }
 
     #[inline]
-    pub(super) fn enqueued(&mut self, queue: usize, port: usize, before: u64) {
+    pub(super) fn enqueued(&mut self, place: Place, before: u64) {
         if before == 0 {
-            let member = self.members[queue];
+            let member = self.members[place.queue];
             self.group_busy[member.group as usize] += 1;
-            self.port_weight[port] += u64::from(member.weight);
+            self.port_weight[place.port] += u64::from(member.weight);
         }
     }
 
     #[inline]
-    pub(super) fn dequeued(&mut self, queue: usize, port: usize, after: u64) {
+    pub(super) fn dequeued(&mut self, place: Place, after: u64) {
         if after == 0 {
-            let member = self.members[queue];
+            let member = self.members[place.queue];
             self.group_busy[member.group as usize] -= 1;
-            self.port_weight[port] -= u64::from(member.weight);
+            self.port_weight[place.port] -= u64::from(member.weight);
         }
+    }
+
+    /// `N_p` and `g_i` of FB: non-empty queues of the group, and the queue's share of its port, counting the queue as one of
+    /// them.
+    #[inline(always)]
+    pub(super) fn counting(&self, queue: usize, port: usize, waits: bool) -> (f64, f64) {
+        let Member { group, weight } = self.members[queue];
+        let (mut busy, mut weights) = (self.group_busy[group as usize], self.port_weight[port]);
+        if !waits {
+            busy += 1;
+            weights += u64::from(weight);
+        }
+        (super::real(u64::from(busy)), super::real(u64::from(weight)) / super::real(weights))
     }
 
     /// Non-empty queues of the group of `queue`, as they are.
-    #[inline]
     pub(super) fn busy(&self, queue: usize) -> u32 {
         self.group_busy[self.members[queue].group as usize]
     }
 
     /// `g_i`: the queue's weight over the weights of the port's non-empty queues, counting it as one of them.
-    #[inline]
     pub(super) fn share(&self, queue: usize, port: usize, waits: bool) -> f64 {
-        let weight = u64::from(self.members[queue].weight);
-        let all = self.port_weight[port] + if waits { 0 } else { weight };
-        super::real(weight) / super::real(all)
+        self.counting(queue, port, waits).1
     }
 }

@@ -104,46 +104,30 @@ impl Drr {
             group += 1;
         }
         let waiting = waiting & self.groups[group];
-        let at = port * self.groups.len() + group;
-        let mut tries = 0;
+        let visit = &mut self.visits[port * self.groups.len() + group];
+        let deficits = &mut self.deficits[first_queue..first_queue + self.grants.len()];
+        let mut unvisited = waiting;
         loop {
-            let visit = &mut self.visits[at];
             if !visit.open {
                 visit.queue = next_after(visit.queue, waiting);
                 visit.open = true;
-                self.deficits[first_queue + visit.queue as usize] += self.grants[visit.queue as usize];
-                tries += 1;
+                deficits[visit.queue as usize] += self.grants[visit.queue as usize];
             }
             let k = visit.queue as usize;
-            let queue = &buffer.queues[first_queue + k];
-            let head = queue.list.head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()));
-            let deficit = &mut self.deficits[first_queue + k];
+            let head = head_bytes(buffer, first_queue + k);
+            let deficit = &mut deficits[k];
             if head <= *deficit {
-                let last = queue.packets == 1;
+                let last = buffer.queues[first_queue + k].packets() == 1;
                 *deficit = if last { 0 } else { *deficit - head };
                 visit.open = !last;
                 return k;
             }
             visit.open = false;
-            if tries == waiting.count_ones() {
-                self.skip_fruitless_rounds(first_queue, waiting, buffer);
+            unvisited &= !(1 << k);
+            if unvisited == 0 {
+                skip_fruitless_rounds(deficits, &self.grants, first_queue, waiting, buffer);
+                unvisited = waiting;
             }
-        }
-    }
-
-    /// Every waiting queue was visited once and none could send: adds the deficits of all the rounds but the last that
-    /// would go the same way.
-    #[cold]
-    fn skip_fruitless_rounds(&mut self, first_queue: usize, waiting: u64, buffer: &Buffer) {
-        let queues = || (0..self.grants.len()).filter(|k| waiting & (1 << k) != 0);
-        let rounds = queues().map(|k| {
-            let head =
-                buffer.queues[first_queue + k].list.head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()));
-            head.saturating_sub(self.deficits[first_queue + k]).div_ceil(self.grants[k])
-        });
-        let skipped = rounds.min().unwrap_or(0).saturating_sub(1);
-        for k in queues().collect::<Vec<_>>() {
-            self.deficits[first_queue + k] += skipped * self.grants[k];
         }
     }
 
@@ -160,5 +144,23 @@ impl Drr {
         if self.groups == earlier.groups {
             self.visits.clone_from(&earlier.visits);
         }
+    }
+}
+
+/// The length of the packet at the head of a queue.
+#[inline]
+fn head_bytes(buffer: &Buffer, queue: usize) -> u64 {
+    buffer.queues[queue].head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()))
+}
+
+/// Every waiting queue was visited and none could send: adds the deficits of all the rounds, but the last, that would go the
+/// same way, so that a small quantum does not mean many rounds.
+#[cold]
+fn skip_fruitless_rounds(deficits: &mut [u64], grants: &[u64], first_queue: usize, waiting: u64, buffer: &Buffer) {
+    let queues = || (0..grants.len()).filter(|k| waiting & (1 << k) != 0);
+    let rounds = queues().map(|k| head_bytes(buffer, first_queue + k).saturating_sub(deficits[k]).div_ceil(grants[k]));
+    let skipped = rounds.min().unwrap_or(0).saturating_sub(1);
+    for k in queues() {
+        deficits[k] += skipped * grants[k];
     }
 }

@@ -21,7 +21,9 @@ pub use pifo::PifoConfig;
 pub use sp_pifo::SpPifoConfig;
 pub use wrr::WrrConfig;
 
-use crate::buffer::{Buffer, List, Slot};
+pub(crate) use round_robin::Cursor;
+
+use crate::buffer::{Buffer, List, Slot, Taken};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 use crate::packet::Packet;
 use crate::units::Instant;
@@ -33,7 +35,6 @@ use alloc::vec::Vec;
 use drr::Drr;
 use pieo::Pieo;
 use pifo::Pifo;
-use round_robin::RoundRobin;
 use sp_pifo::SpPifo;
 use wrr::Wrr;
 
@@ -172,11 +173,12 @@ pub(crate) enum Join {
     No,
 }
 
-/// A scheduler at work, for all ports.
+/// A scheduler at work, for all ports. The representation keeps the tag a plain number, which is cheaper to branch on.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 pub(crate) enum Scheduler {
     Fifo,
-    RoundRobin(RoundRobin),
+    RoundRobin,
     Wrr(Wrr),
     Drr(Drr),
     Strict,
@@ -191,7 +193,7 @@ impl Scheduler {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
         match &switch.scheduler {
             SchedulerConfig::Fifo => Self::Fifo,
-            SchedulerConfig::RoundRobin => Self::RoundRobin(RoundRobin::new(switch)),
+            SchedulerConfig::RoundRobin => Self::RoundRobin,
             SchedulerConfig::WeightedRoundRobin(config) => Self::Wrr(Wrr::new(config, switch)),
             SchedulerConfig::DeficitRoundRobin(config) => Self::Drr(Drr::new(config, switch)),
             SchedulerConfig::Strict => Self::Strict,
@@ -225,44 +227,67 @@ impl Scheduler {
         }
     }
 
-    /// The packet joins.
-    #[inline]
-    pub(crate) fn insert(&mut self, place: Place, slot: Slot, lane: u32, packet: &Packet, buffer: &mut Buffer) {
+    /// A packet joins the order that the scheduler keeps.
+    pub(crate) fn insert(&mut self, port: usize, slot: Slot, lane: u32, packet: &Packet, buffer: &mut Buffer) {
         match self {
-            Self::Pifo(pifo) => pifo.insert(place.port, slot, Instant::ZERO, buffer),
-            Self::SpPifo(sp_pifo) => sp_pifo.insert(place.port, lane, slot, buffer),
-            Self::Pieo(pieo) => pieo.0.insert(place.port, slot, packet.eligible, buffer),
-            Self::Afq(afq) => afq.insert(place.port, lane, slot, buffer),
-            _ => buffer.slots.push_back(&mut buffer.queues[place.queue].list, slot),
+            Self::Pifo(pifo) => pifo.insert(port, slot, Instant::ZERO, buffer),
+            Self::SpPifo(sp_pifo) => sp_pifo.insert(port, lane, slot, buffer),
+            Self::Pieo(pieo) => pieo.0.insert(port, slot, packet.eligible, buffer),
+            Self::Afq(afq) => afq.insert(port, lane, slot, buffer),
+            _ => unreachable!("the queues of this scheduler are in order of arrival"),
         }
     }
 
-    /// Picks the next packet of a port and takes it off its list. Bit `k` of `waiting` says that queue `k` is not empty.
-    #[inline]
-    pub(crate) fn pick(
+    /// The queue number that a port serves next. Bit `k` of `waiting`, which is not 0, says that queue `k` is not empty.
+    #[inline(always)]
+    pub(crate) fn choose(
         &mut self,
-        now: Instant,
         port: usize,
         first_queue: usize,
         waiting: u64,
-        buffer: &mut Buffer,
-    ) -> Option<(usize, Slot)> {
-        if waiting == 0 {
-            return None;
-        }
-        let k = match self {
-            Self::Fifo | Self::Aifo(_) => 0,
-            Self::RoundRobin(rr) => rr.pick(port, waiting),
-            Self::Wrr(wrr) => wrr.pick(port, first_queue, waiting, buffer),
-            Self::Drr(drr) => drr.pick(port, first_queue, waiting, buffer),
+        cursor: &mut Cursor,
+        buffer: &Buffer,
+    ) -> usize {
+        match self {
+            Self::RoundRobin => cursor.advance(waiting),
             Self::Strict => strict::pick(waiting),
-            Self::Pifo(pifo) => return Some((0, pifo.take_head(port)?)),
-            Self::SpPifo(sp_pifo) => return Some((0, sp_pifo.take_head(port, buffer)?)),
-            Self::Pieo(pieo) => return Some((0, pieo.pick(now, port)?)),
-            Self::Afq(afq) => return Some((0, afq.take_head(port, buffer)?)),
-        };
-        let slot = buffer.slots.pop_front(&mut buffer.queues[first_queue + k].list)?;
-        Some((k, slot))
+            Self::Wrr(_) | Self::Drr(_) => self.choose_weighted(port, first_queue, waiting, cursor, buffer),
+            _ => 0,
+        }
+    }
+
+    #[inline(never)]
+    fn choose_weighted(
+        &mut self,
+        port: usize,
+        first_queue: usize,
+        waiting: u64,
+        cursor: &mut Cursor,
+        buffer: &Buffer,
+    ) -> usize {
+        match self {
+            Self::Wrr(wrr) => wrr.pick(cursor, first_queue, waiting, buffer),
+            Self::Drr(drr) => drr.pick(port, first_queue, waiting, buffer),
+            _ => 0,
+        }
+    }
+
+    /// Takes the next packet of a queue whose order the scheduler keeps, if it may leave.
+    pub(crate) fn take_next(&mut self, now: Instant, port: usize, buffer: &mut Buffer) -> Option<Slot> {
+        match self {
+            Self::Pieo(pieo) => pieo.pick(now, port),
+            _ => self.take_first(port, buffer),
+        }
+    }
+
+    fn take_first(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
+        match self {
+            Self::Pifo(pifo) => pifo.take_head(port),
+            Self::SpPifo(sp_pifo) => sp_pifo.take_head(port, buffer),
+            Self::Pieo(pieo) => pieo.0.take_head(port),
+            Self::Afq(afq) => afq.take_head(port, buffer),
+            _ => None,
+        }
     }
 
     /// The packet that would be picked first of a queue.
@@ -272,38 +297,37 @@ impl Scheduler {
             Self::SpPifo(sp_pifo) => sp_pifo.head(place.port),
             Self::Pieo(pieo) => pieo.0.head(place.port),
             Self::Afq(afq) => afq.head(place.port),
-            _ => buffer.queues[place.queue].list.head(),
+            _ => buffer.queues[place.queue].head(),
         }
     }
 
-    /// Takes the packet that would be picked first of a queue.
-    pub(crate) fn take_head(&mut self, place: Place, buffer: &mut Buffer) -> Option<Slot> {
+    /// Takes the packet that would be picked first of a queue, which is not empty, out of the buffer.
+    pub(crate) fn take_head(&mut self, place: Place, buffer: &mut Buffer) -> Taken {
         match self {
-            Self::Pifo(pifo) => pifo.take_head(place.port),
-            Self::SpPifo(sp_pifo) => sp_pifo.take_head(place.port, buffer),
-            Self::Pieo(pieo) => pieo.0.take_head(place.port),
-            Self::Afq(afq) => afq.take_head(place.port, buffer),
-            _ => buffer.slots.pop_front(&mut buffer.queues[place.queue].list),
+            Self::Pifo(_) | Self::SpPifo(_) | Self::Pieo(_) | Self::Afq(_) => {
+                let slot = self.take_first(place.port, buffer).expect("the queue is not empty");
+                buffer.release(place.queue, slot, false)
+            }
+            _ => buffer.pop_head::<false>(place.queue, false),
         }
     }
 
-    /// Takes the packet that would be picked last of a queue.
-    pub(crate) fn take_tail(&mut self, place: Place, buffer: &mut Buffer) -> Option<Slot> {
-        match self {
+    /// Takes the packet that would be picked last of a queue, which is not empty, out of the buffer.
+    pub(crate) fn take_tail(&mut self, place: Place, buffer: &mut Buffer) -> Taken {
+        let slot = match self {
             Self::Pifo(pifo) => pifo.take_tail(place.port),
             Self::SpPifo(sp_pifo) => sp_pifo.take_tail(place.port, buffer),
             Self::Pieo(pieo) => pieo.0.take_tail(place.port),
             Self::Afq(afq) => afq.take_tail(place.port, buffer),
-            _ => buffer.slots.pop_back(&mut buffer.queues[place.queue].list),
-        }
+            _ => return buffer.pop_tail(place.queue),
+        };
+        buffer.release(place.queue, slot.expect("the queue is not empty"), false)
     }
 
     /// A push-out or an expulsion has emptied queue number `k` of a port.
     pub(crate) fn emptied(&mut self, port: usize, k: usize) {
-        match self {
-            Self::Wrr(wrr) => wrr.emptied(port, k),
-            Self::Drr(drr) => drr.emptied(port, k),
-            _ => {}
+        if let Self::Drr(drr) = self {
+            drr.emptied(port, k);
         }
     }
 
@@ -323,7 +347,7 @@ impl Scheduler {
             Self::SpPifo(sp_pifo) => sp_pifo.lanes(place.port).iter().flat_map(of).collect(),
             Self::Pieo(pieo) => pieo.0.waiting(place.port),
             Self::Afq(afq) => afq.lanes(place.port).iter().flat_map(of).collect(),
-            _ => of(&buffer.queues[place.queue].list),
+            _ => buffer.in_order(place.queue),
         }
     }
 
@@ -331,8 +355,6 @@ impl Scheduler {
     /// kept in the same way.
     pub(crate) fn succeed(&mut self, earlier: &Self) {
         match (self, earlier) {
-            (Self::RoundRobin(new), Self::RoundRobin(old)) => *new = old.clone(),
-            (Self::Wrr(new), Self::Wrr(old)) => new.inherit(old),
             (Self::Drr(new), Self::Drr(old)) => new.inherit(old),
             (Self::Aifo(new), Self::Aifo(old)) => new.inherit(old),
             (Self::Pifo(new), Self::Pifo(old)) => new.inherit(old),

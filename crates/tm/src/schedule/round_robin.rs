@@ -1,25 +1,38 @@
-//! Round robin: the next queue that waits after the one served last, starting at queue 0.
+//! Round robin: the next queue that waits after the one served last, starting at queue 0. All it remembers is a port's
+//! [`Cursor`].
 
 use super::next_after;
-use crate::config::ValidConfig;
-use alloc::vec;
-use alloc::vec::Vec;
 
-#[derive(Clone, Debug)]
-pub(crate) struct RoundRobin {
-    /// Per port: the queue served last.
-    last: Vec<u32>,
+/// Where a round robin over the queues of a port is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    /// The queue served or visited last.
+    pub(super) queue: u32,
+    /// Packets that the visit to it may still serve (weighted round robin).
+    pub(super) left: u32,
 }
 
-impl RoundRobin {
-    pub(super) fn new(switch: &ValidConfig) -> Self {
-        Self { last: vec![switch.queues as u32 - 1; switch.rates.len()] }
+impl Cursor {
+    /// Just before queue 0.
+    pub(crate) fn new(queues: usize) -> Self {
+        Self { queue: queues as u32 - 1, left: 0 }
     }
 
-    #[inline]
-    pub(super) fn pick(&mut self, port: usize, waiting: u64) -> usize {
-        let last = &mut self.last[port];
-        *last = next_after(*last, waiting);
-        *last as usize
+    /// The next queue of those that wait.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, waiting: u64) -> usize {
+        self.queue = next_after(self.queue, waiting);
+        self.queue as usize
+    }
+
+    /// A push-out or an expulsion has emptied a queue: that ends a visit to it.
+    pub(crate) fn emptied(&mut self, number: usize) {
+        if self.queue as usize == number {
+            self.end_visit();
+        }
+    }
+
+    pub(crate) fn end_visit(&mut self) {
+        self.left = 0;
     }
 }

@@ -182,9 +182,7 @@ pub(crate) fn policies(queues: usize) -> BoxedStrategy<PolicyConfig> {
         Just(PolicyConfig::CompletePartitioning).boxed(),
         Just(PolicyConfig::Pushout).boxed(),
         (alpha(), prop_oneof![Just(0.0), 0.0..0.9])
-            .prop_map(|(alpha, reserved)| {
-                PolicyConfig::DynamicThresholds(DynamicThresholdsConfig { alpha, reserved })
-            })
+            .prop_map(|(alpha, reserved)| PolicyConfig::DynamicThresholds(DynamicThresholdsConfig { alpha, reserved }))
             .boxed(),
         (alpha(), groups())
             .prop_map(|(alpha, groups)| {
@@ -230,11 +228,8 @@ pub(crate) fn policies(queues: usize) -> BoxedStrategy<PolicyConfig> {
             .boxed(),
     ];
     if queues == 1 {
-        let by_class = FlexibleBufferConfig {
-            alpha: PerQueue::Each(vec![4.0, 0.5]),
-            groups: None,
-            classes: Classes::Packet,
-        };
+        let by_class =
+            FlexibleBufferConfig { alpha: PerQueue::Each(vec![4.0, 0.5]), groups: None, classes: Classes::Packet };
         all.push(Just(PolicyConfig::FlexibleBuffer(by_class)).boxed());
     }
     proptest::strategy::Union::new(all).boxed()
@@ -283,10 +278,8 @@ fn sorting_schedulers() -> BoxedStrategy<SchedulerConfig> {
     prop_oneof![
         (1usize..20).prop_map(|capacity| SchedulerConfig::Pifo(PifoConfig { capacity })),
         (1usize..20).prop_map(|capacity| SchedulerConfig::Pieo(PieoConfig { capacity })),
-        (1usize..5, 1usize..6).prop_map(|(queues, capacity)| SchedulerConfig::SpPifo(SpPifoConfig {
-            queues,
-            capacity
-        })),
+        (1usize..5, 1usize..6)
+            .prop_map(|(queues, capacity)| SchedulerConfig::SpPifo(SpPifoConfig { queues, capacity })),
         (1usize..12, 500u64..3_000).prop_map(|(queues, per_round)| {
             let bytes_per_round = bytes(per_round);
             SchedulerConfig::Afq(AfqConfig { queues, bytes_per_round, rows: 2, columns: 8 })
@@ -316,8 +309,9 @@ fn trimmings(keeps_order: bool) -> BoxedStrategy<Option<TrimConfig>> {
             Some(TrimConfig::Ndp(NdpConfig { size, header_capacity, header_ratio, header_priority, return_to_sender }))
         },
     );
-    let source = (0u64..10_000)
-        .prop_map(|watermark| Some(TrimConfig::SourceFlowControl(SourceFlowControlConfig { watermark: bytes(watermark) })));
+    let source = (0u64..10_000).prop_map(|watermark| {
+        Some(TrimConfig::SourceFlowControl(SourceFlowControlConfig { watermark: bytes(watermark) }))
+    });
     let cut = (1u64..200, option::of(0u64..10_000)).prop_map(|(size, watermark)| {
         Some(TrimConfig::CutPayload(CutPayloadConfig { size: bytes(size), watermark: watermark.map(bytes) }))
     });
@@ -365,26 +359,32 @@ fn around(
     )
 }
 
-/// Switches whose queues keep the order of arrival: every policy with every such scheduler.
-pub(crate) fn ordered_switches() -> impl Strategy<Value = TmConfig> {
-    (1usize..=3, 1usize..=3)
-        .prop_flat_map(|(ports, queues)| {
-            (Just(ports), Just(queues), policies(queues), ordered_schedulers(queues))
-        })
-        .prop_flat_map(|(ports, queues, policy, scheduler)| {
-            // Headers of cut payload go past every threshold, so that partitions can no longer all be filled; complete
-            // partitioning does not look at the whole buffer.
-            let cut = policy != PolicyConfig::CompletePartitioning;
-            around(ports, queues, policy, scheduler, cut)
-        })
+/// Switches of a given size whose queues keep the order of arrival: every policy with every such scheduler.
+fn ordered_switches_of(ports: usize, queues: usize) -> impl Strategy<Value = TmConfig> {
+    (policies(queues), ordered_schedulers(queues)).prop_flat_map(move |(policy, scheduler)| {
+        // Headers of cut payload go past every threshold, so that partitions can no longer all be filled; complete partitioning
+        // does not look at the whole buffer.
+        let cut = policy != PolicyConfig::CompletePartitioning;
+        around(ports, queues, policy, scheduler, cut)
+    })
 }
 
-/// Every policy with every scheduler that goes with it.
+/// Switches of a given size: every policy with every scheduler that goes with it.
+pub(crate) fn switches_of(ports: usize, queues: usize) -> BoxedStrategy<TmConfig> {
+    if queues > 1 {
+        return ordered_switches_of(ports, queues).boxed();
+    }
+    let sorting = (policies(1), sorting_schedulers())
+        .prop_flat_map(move |(policy, scheduler)| around(ports, 1, policy, scheduler, false));
+    prop_oneof![ordered_switches_of(ports, 1), sorting].boxed()
+}
+
+pub(crate) fn ordered_switches() -> impl Strategy<Value = TmConfig> {
+    (1usize..=3, 1usize..=3).prop_flat_map(|(ports, queues)| ordered_switches_of(ports, queues))
+}
+
 pub(crate) fn switches() -> impl Strategy<Value = TmConfig> {
-    let sorting = (1usize..=3)
-        .prop_flat_map(|ports| (Just(ports), policies(1), sorting_schedulers()))
-        .prop_flat_map(|(ports, policy, scheduler)| around(ports, 1, policy, scheduler, false));
-    prop_oneof![3 => ordered_switches(), 2 => sorting]
+    (1usize..=3, 1usize..=3).prop_flat_map(|(ports, queues)| switches_of(ports, queues))
 }
 
 /// A switch and what happens to it.

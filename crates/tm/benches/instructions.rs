@@ -1,0 +1,94 @@
+//! Instructions for one arrival and one departure at overload, counted by callgrind:
+//! `cargo bench -p forebay-tm --bench instructions [-- --check]`.
+//!
+//! The benchmark runs itself under valgrind twice, with different numbers of packets, and takes the difference, so that
+//! start-up does not count, and subtracts the same loop without the core in it. With `--check` it fails if a scheme costs more than it may.
+
+mod overload;
+
+use overload::{CASES, Case, Overload};
+use std::process::{Command, ExitCode};
+
+const FEW: usize = 40_000;
+const MANY: usize = 120_000;
+/// Five arrivals and four departures are nine halves of a pair.
+const PAIRS: f64 = (MANY - FEW) as f64 * (1.0 + 0.8) / 2.0;
+/// 8, 64 and 256 ports of eight queues.
+const QUEUES: [usize; 3] = [64, 512, 2_048];
+/// DT on the 64-port switch.
+const LIMIT: f64 = 150.0;
+/// What each scheme may cost, as a multiple of the limit.
+const FACTORS: [(&str, f64); 7] =
+    [("dt", 1.0), ("fb", 1.5), ("abm", 1.5), ("occamy", 1.5), ("fab", 1.5), ("aifo", 1.5), ("pushout", 3.0)];
+/// None may cost more than a third more with 2,048 queues than with 64.
+const GROWTH: f64 = 4.0 / 3.0;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(at) = args.iter().position(|arg| arg == "--run") {
+        let case =
+            CASES.iter().find(|case| case.0 == args[at + 1]).expect("the benchmark calls itself with a known case");
+        let mut overload = Overload::new(case, args[at + 2].parse().expect("a number of queues"));
+        let before = (overload.admitted, overload.sent, overload.lost);
+        let steps = args[at + 3].parse().expect("a number of steps");
+        if args[at + 4] == "idle" {
+            overload.idle(steps);
+        } else {
+            overload.run(steps);
+        }
+        println!("{} {} {}", overload.admitted - before.0, overload.sent - before.1, overload.lost - before.2);
+        return ExitCode::SUCCESS;
+    }
+    let only = args.iter().position(|arg| arg == "--only").map(|at| args[at + 1].clone());
+    report(args.iter().any(|arg| arg == "--check"), only.as_deref())
+}
+
+/// Instructions that a run takes, and what it printed.
+fn count(case: &Case, queues: usize, steps: usize, how: &str) -> (f64, Vec<f64>) {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().expect("the benchmark's own path"))
+        .args(["--run", case.0, &queues.to_string(), &steps.to_string(), how])
+        .output()
+        .expect("valgrind is installed (apt-get install valgrind)");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{log}");
+    let line = log.lines().find(|line| line.contains("Collected")).expect("callgrind says what it collected");
+    let instructions = line.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number of instructions");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    (instructions, printed.split_whitespace().map(|word| word.parse().expect("a number")).collect())
+}
+
+fn report(check: bool, only: Option<&str>) -> ExitCode {
+    let idle = (count(&CASES[0], QUEUES[0], MANY, "idle").0 - count(&CASES[0], QUEUES[0], FEW, "idle").0) / PAIRS;
+    println!("instructions for one arrival and one departure, at five arrivals for every four departures");
+    println!("(the benchmark's own loop, {idle:.1}, is not counted)\n");
+    let columns: Vec<String> = QUEUES.iter().map(|queues| format!("{queues:>5} queues")).collect();
+    println!("{:<12} {}  growth   limit  admitted  lost", "scheme", columns.join("  "));
+    let mut failed = false;
+    for case in CASES.iter().filter(|case| only.is_none_or(|only| only == case.0)) {
+        let mut last = Vec::new();
+        let costs = QUEUES.map(|queues| {
+            let (few, _) = count(case, queues, FEW, "busy");
+            let (many, printed) = count(case, queues, MANY, "busy");
+            last = printed;
+            (many - few) / PAIRS - idle
+        });
+        let growth = costs[2] / costs[0];
+        let factor = FACTORS.iter().find(|(name, _)| *name == case.0).map(|(_, factor)| *factor);
+        let limit = factor.map(|factor| factor * LIMIT);
+        let bad = limit.is_some_and(|limit| costs[1] > limit || growth > GROWTH);
+        failed |= bad;
+        let cells: Vec<String> = costs.iter().map(|cost| format!("{cost:>12.1}")).collect();
+        let limit = limit.map_or(String::from("-"), |limit| format!("{limit:.0}"));
+        println!(
+            "{:<12} {}  {growth:>6.2}  {limit:>6}  {:>7.1}%  {}{}",
+            case.0,
+            cells.join("  "),
+            100.0 * last[0] / MANY as f64,
+            last[2],
+            if bad { "  TOO MUCH" } else { "" }
+        );
+    }
+    if check && failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,537 @@
+//! The path of a packet through the switch: the only place that changes the buffer.
+//!
+//! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call branches on
+//! the policy once, at the door, and the compiler makes a straight path for each. A second split, `PLAIN`, leaves out what most
+//! switches do not need (ranks, limits, marking, trimming, cells, an order of the scheduler's own).
+
+use crate::admit::{Admission, Request, Scheme};
+use crate::buffer::{Buffer, Descriptor, List, Taken};
+use crate::config::ValidConfig;
+use crate::counters::Losses;
+use crate::mark::{Mark, Marker};
+use crate::packet::Packet;
+use crate::rank::Ranker;
+use crate::schedule::{Cursor, Join, Place, Scheduler, SchedulerConfig};
+use crate::trim::{HeaderTurn, TrimConfig};
+use crate::units::{Bytes, Instant};
+use crate::verdict::{Departure, Explanation, Holder, Lost, Reason, Verdict, Why};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// A port. Its size is a power of two, which makes finding it a shift.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Port {
+    /// Bit `k` says that queue `k` is not empty.
+    pub(crate) waiting: u64,
+    /// The index of its queue 0.
+    first_queue: usize,
+    /// Bytes charged to its queues, now and at most.
+    pub(crate) bytes: u64,
+    pub(crate) peak: u64,
+    pub(crate) headers: List,
+    turn: HeaderTurn,
+    /// Where round robin is.
+    pub(crate) cursor: Cursor,
+}
+
+impl Port {
+    /// A packet has joined queue `number`, which held `before` bytes.
+    #[inline(always)]
+    fn grew(&mut self, number: usize, charge: u64, before: u64) {
+        if before == 0 {
+            self.waiting |= 1 << number;
+        }
+        self.bytes += charge;
+        if self.bytes > self.peak {
+            self.peak = self.bytes;
+        }
+    }
+
+    /// A packet has left queue `number`, which holds `after` bytes.
+    #[inline(always)]
+    fn shrank(&mut self, number: usize, charge: u64, after: u64) {
+        self.bytes -= charge;
+        if after == 0 {
+            self.waiting &= !(1 << number);
+        }
+    }
+}
+
+/// What a switch does beyond the plain path of a packet, as bits, so that one test tells whether anything is needed.
+mod extra {
+    /// Packets have ranks.
+    pub(super) const RANKS: u32 = 1 << 0;
+    /// There is a `queue_capacity` or a watermark.
+    pub(super) const LIMITS: u32 = 1 << 1;
+    /// There is a marking rule.
+    pub(super) const MARKING: u32 = 1 << 2;
+    /// The scheduler keeps packets in an order of its own.
+    pub(super) const SORTED: u32 = 1 << 3;
+    /// There may be headers.
+    pub(super) const TRIMMING: u32 = 1 << 4;
+    /// Cells are larger than a byte, or are pointers.
+    pub(super) const CELLS: u32 = 1 << 5;
+}
+
+/// All of a traffic manager but its policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) config: ValidConfig,
+    pub(crate) buffer: Buffer,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) ranker: Ranker,
+    pub(crate) marker: Marker,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) losses: Vec<Losses>,
+    /// Bits of [`extra`].
+    extras: u32,
+    /// The scheduler is the simplest and most common one.
+    round_robin: bool,
+    /// `K`.
+    queues: usize,
+    /// `queue_capacity`, or no limit.
+    queue_capacity: u32,
+    /// Watermark of trimming, or no limit.
+    watermark: u64,
+    /// From this instant on there is something that the core must do on its own.
+    pub(crate) due: Instant,
+    /// The latest time that a call gave.
+    pub(crate) clock: Instant,
+}
+
+impl Path {
+    pub(crate) fn new(config: ValidConfig) -> Self {
+        let mut path = Self {
+            buffer: Buffer::new(config.buffer, config.cell.get() as u32, config.total_queues(), config.cell_pointers),
+            scheduler: Scheduler::new(&config),
+            ranker: Ranker::new(&config),
+            marker: Marker::new(&config),
+            ports: (0..config.rates.len())
+                .map(|port| Port {
+                    first_queue: port * config.queues,
+                    cursor: Cursor::new(config.queues),
+                    ..Port::default()
+                })
+                .collect(),
+            losses: vec![Losses::default(); config.total_queues()],
+            extras: 0,
+            round_robin: false,
+            queues: config.queues,
+            queue_capacity: 0,
+            watermark: 0,
+            due: Instant::NEVER,
+            clock: Instant::ZERO,
+            config,
+        };
+        path.read_settings();
+        path
+    }
+
+    /// Brings what is derived from the configuration up to date.
+    pub(crate) fn read_settings(&mut self) {
+        let config = &self.config;
+        self.queue_capacity =
+            config.queue_capacity.map_or(u32::MAX, |capacity| u32::try_from(capacity).unwrap_or(u32::MAX));
+        self.watermark = config.trim.as_ref().map_or(u64::MAX, TrimConfig::watermark);
+        for (index, queue) in self.buffer.queues.iter_mut().enumerate() {
+            queue.alpha = config.policy.alpha(index % config.queues);
+        }
+        self.round_robin = config.scheduler == SchedulerConfig::RoundRobin;
+        self.extras = [
+            (config.scheduler.uses_ranks(), extra::RANKS),
+            (self.queue_capacity != u32::MAX || self.watermark != u64::MAX, extra::LIMITS),
+            (config.mark.is_some(), extra::MARKING),
+            (!config.scheduler.keeps_order(), extra::SORTED),
+            (config.trim.is_some(), extra::TRIMMING),
+            (config.cell.get() != 1 || config.cell_pointers, extra::CELLS),
+        ]
+        .into_iter()
+        .fold(0, |bits, (needed, bit)| if needed { bits | bit } else { bits });
+    }
+
+    /// Whether packets take the plain path.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.extras == 0
+    }
+
+    #[inline(always)]
+    fn has(&self, extras: u32) -> bool {
+        self.extras & extras != 0
+    }
+
+    // ---- Arrivals ----------------------------------------------------------------------------------------------------
+
+    /// Steps 1 to 6 of an arrival.
+    #[inline(always)]
+    pub(crate) fn arrive<P: Scheme, const PLAIN: bool>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        lost: &mut impl FnMut(Lost),
+        why: &mut impl Why,
+    ) -> Verdict {
+        let port = packet.port as usize;
+        let number = policy.classify(now, packet);
+        assert!(number < self.queues && packet.bytes > 0, "the packet names a queue of its port and is not empty");
+        let place = Place { port, queue: port * self.queues + number };
+        let charge = if PLAIN { u64::from(packet.bytes) } else { self.buffer.charge(packet.bytes) };
+        why.note(|e| self.describe(e, now, place.queue, charge));
+        // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
+        if (!PLAIN || P::COUNTS_ARRIVALS) && charge > self.buffer.capacity() {
+            return self.oversize(packet, place);
+        }
+        let mut rank = 0;
+        // Step 2.
+        if !PLAIN && self.has(extra::RANKS | extra::LIMITS) {
+            rank = self.ranker.rank(now, packet);
+            if let Some(reason) = self.limit(place, rank, why) {
+                return self.reject(policy, packet, place, reason, why);
+            }
+        }
+        // Step 3.
+        let request = Request { now, packet, queue: place.queue, number, charge };
+        loop {
+            match policy.admit(request, &self.buffer, why) {
+                Admission::Admit => break,
+                Admission::Reject(_) if PLAIN && charge > self.buffer.capacity() => {
+                    return self.oversize(packet, place);
+                }
+                Admission::Reject(reason) if PLAIN => return self.drop(packet, place, reason, why),
+                Admission::Reject(reason) => return self.reject(policy, packet, place, reason, why),
+                Admission::PushOut(victim) => self.push_out(policy, now, victim, lost),
+            }
+        }
+        // Steps 5 and 6.
+        if !PLAIN && self.has(extra::MARKING | extra::SORTED) {
+            return self.enqueue_with_care(policy, now, packet, place, charge, rank, lost);
+        }
+        let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
+        let before = self.buffer.append::<PLAIN>(place.queue, descriptor);
+        self.joined(policy, now, place, number, charge, before);
+        if !PLAIN && self.has(extra::RANKS) {
+            self.ranker.joined(packet, rank);
+        }
+        Verdict::Queued { marked: false }
+    }
+
+    #[cold]
+    fn oversize(&mut self, packet: &Packet, place: Place) -> Verdict {
+        self.losses[place.queue].drop(Reason::Oversize, packet.bytes);
+        Verdict::Dropped { reason: Reason::Oversize }
+    }
+
+    /// Step 2: AIFO, `queue_capacity` and the watermark.
+    #[inline]
+    fn limit(&mut self, place: Place, rank: u64, why: &mut impl Why) -> Option<Reason> {
+        let queue = &self.buffer.queues[place.queue];
+        let (length, packets) = (queue.bytes, queue.packets());
+        if !self.scheduler.admits(place.port, rank, packets, why) {
+            Some(Reason::Rank)
+        } else if packets >= self.queue_capacity {
+            Some(Reason::QueueFull)
+        } else if length > self.watermark {
+            Some(Reason::Watermark)
+        } else {
+            None
+        }
+    }
+
+    /// Steps 5 and 6 where the packet may be marked, or the scheduler has an order of its own.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "all of it is at hand, and this is the hot path")]
+    fn enqueue_with_care<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        place: Place,
+        charge: u64,
+        rank: u64,
+        lost: &mut impl FnMut(Lost),
+    ) -> Verdict {
+        let length = self.buffer.length(place.queue);
+        let mark = self.marker.judge(now, place.queue, length, packet.ect);
+        if mark == Mark::Drop {
+            self.losses[place.queue].drop(Reason::Marking, packet.bytes);
+            return Verdict::Dropped { reason: Reason::Marking };
+        }
+        let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
+        let before = if self.has(extra::SORTED) {
+            let lane = match self.scheduler.join(packet, rank) {
+                Join::Yes(lane) => lane,
+                Join::Displace => {
+                    self.push_out(policy, now, place.queue, lost);
+                    0
+                }
+                Join::No => {
+                    self.losses[place.queue].drop(Reason::Rank, packet.bytes);
+                    return Verdict::Dropped { reason: Reason::Rank };
+                }
+            };
+            let (slot, before) = self.buffer.adopt(place.queue, descriptor);
+            self.scheduler.insert(place.port, slot, lane, packet, &mut self.buffer);
+            before
+        } else {
+            self.buffer.append::<false>(place.queue, descriptor)
+        };
+        if mark == Mark::Yes {
+            self.losses[place.queue].marked.add(packet.bytes);
+        }
+        self.joined(policy, now, place, self.number(place), charge, before);
+        if self.has(extra::RANKS) {
+            self.ranker.joined(packet, rank);
+        }
+        Verdict::Queued { marked: mark == Mark::Yes }
+    }
+
+    /// What follows when a packet has joined its queue, which held `before` bytes.
+    #[inline(always)]
+    fn joined<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        place: Place,
+        number: usize,
+        charge: u64,
+        before: u64,
+    ) {
+        self.ports[place.port].grew(number, charge, before);
+        policy.enqueued(place, before, before + charge, &self.buffer);
+        self.see_to_expulsions(policy, now);
+    }
+
+    /// Step 4 where nothing is trimmed.
+    #[inline(always)]
+    fn drop(&mut self, packet: &Packet, place: Place, reason: Reason, why: &mut impl Why) -> Verdict {
+        why.note(|e| e.holders = self.holders());
+        self.losses[place.queue].drop(reason, packet.bytes);
+        Verdict::Dropped { reason }
+    }
+
+    /// Step 4: a packet that was rejected.
+    #[inline(never)]
+    fn reject<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        packet: &Packet,
+        place: Place,
+        reason: Reason,
+        why: &mut impl Why,
+    ) -> Verdict {
+        if self.config.trim.is_none() {
+            return self.drop(packet, place, reason, why);
+        }
+        why.note(|e| e.holders = self.holders());
+        let losses = &mut self.losses[place.queue];
+        match &self.config.trim {
+            None => Verdict::Dropped { reason },
+            Some(TrimConfig::SourceFlowControl(_)) => {
+                losses.returned.add(packet.bytes);
+                Verdict::Returned { reason }
+            }
+            Some(TrimConfig::Ndp(config)) => {
+                let headers = &mut self.ports[place.port].headers;
+                if headers.len() < config.header_capacity {
+                    losses.trimmed.add(packet.bytes);
+                    let bytes = packet.bytes.min(config.size.get() as u32);
+                    // The rank of a header tells its queue, for the counters.
+                    let header = Descriptor::new(packet.id, bytes, 0, place.queue as u64).cut();
+                    let slot = self.buffer.slots.allocate(header);
+                    self.buffer.slots.push_back(headers, slot);
+                    Verdict::Trimmed { reason }
+                } else if config.return_to_sender {
+                    losses.returned.add(packet.bytes);
+                    Verdict::Returned { reason }
+                } else {
+                    losses.drop(Reason::HeaderFull, packet.bytes);
+                    Verdict::Dropped { reason: Reason::HeaderFull }
+                }
+            }
+            Some(TrimConfig::CutPayload(config)) => {
+                let bytes = packet.bytes.min(config.size.get() as u32);
+                let charge = self.buffer.charge(bytes);
+                if charge > self.buffer.remaining() {
+                    losses.drop(Reason::HeaderFull, packet.bytes);
+                    return Verdict::Dropped { reason: Reason::HeaderFull };
+                }
+                losses.trimmed.add(packet.bytes);
+                let header = Descriptor::new(packet.id, bytes, charge as u32, 0).cut();
+                let before = self.buffer.append::<false>(place.queue, header);
+                self.joined(policy, self.clock, place, self.number(place), charge, before);
+                Verdict::Trimmed { reason }
+            }
+        }
+    }
+
+    /// Takes the tail of a queue away for another packet.
+    fn push_out<P: Scheme>(&mut self, policy: &mut P, now: Instant, queue: usize, lost: &mut impl FnMut(Lost)) {
+        let place = self.place(queue);
+        let taken = self.scheduler.take_tail(place, &mut self.buffer);
+        self.evicted(policy, now, place, taken, Reason::PushedOut, None, lost);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a record of these would be made and taken apart at once")]
+    fn evicted<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        place: Place,
+        taken: Taken,
+        reason: Reason,
+        threshold: Option<f64>,
+        lost: &mut impl FnMut(Lost),
+    ) {
+        let Taken { id, bytes, charge, after, header, .. } = taken;
+        let number = self.number(place);
+        self.ports[place.port].shrank(number, charge, after);
+        self.buffer.read_for_expulsion += charge;
+        policy.dequeued(place, after + charge, after, &self.buffer, 0);
+        self.losses[place.queue].drop(reason, bytes);
+        self.losses[place.queue].headers_lost += u64::from(header);
+        if after == 0 {
+            self.marker.emptied(now, place.queue);
+            self.ports[place.port].cursor.emptied(number);
+            self.scheduler.emptied(place.port, number);
+        }
+        let length = Bytes::new(after + charge);
+        lost(Lost { id, at: now, queue: place.queue, bytes, reason, length, threshold });
+    }
+
+    // ---- Departures --------------------------------------------------------------------------------------------------
+
+    /// Picks the next packet of an idle port.
+    #[inline(always)]
+    pub(crate) fn transmit<P: Scheme, const PLAIN: bool>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        port: usize,
+    ) -> Option<Departure> {
+        if !PLAIN && self.has(extra::TRIMMING) && self.header_next(port) {
+            return self.transmit_header(policy, now, port);
+        }
+        let Self { ports, buffer, scheduler, extras, round_robin, .. } = self;
+        let state = &mut ports[port];
+        let first_queue = state.first_queue;
+        if state.waiting == 0 {
+            return None;
+        }
+        let (number, taken) = if !PLAIN && *extras & extra::SORTED != 0 {
+            let slot = scheduler.take_next(now, port, buffer)?;
+            (0, buffer.release(first_queue, slot, true))
+        } else {
+            let number = if *round_robin {
+                state.cursor.advance(state.waiting)
+            } else {
+                scheduler.choose(port, first_queue, state.waiting, &mut state.cursor, buffer)
+            };
+            (number, buffer.pop_head::<PLAIN>(first_queue + number, true))
+        };
+        let place = Place { port, queue: first_queue + number };
+        let Taken { id, bytes, charge, rank, header, after } = taken;
+        state.shrank(number, charge, after);
+        if !PLAIN {
+            buffer.read_beyond_sent += if header { charge } else { charge - u64::from(bytes) };
+        }
+        policy.dequeued(place, after + charge, after, buffer, bytes);
+        if !PLAIN {
+            if after == 0 && self.has(extra::MARKING) {
+                self.marker.emptied(now, place.queue);
+            }
+            if header {
+                self.losses[place.queue].headers_sent.add(bytes);
+            }
+            if self.has(extra::RANKS) {
+                self.ranker.picked(port, rank, self.ports[port].waiting == 0);
+            }
+        }
+        policy.sent(now, bytes);
+        self.see_to_expulsions(policy, now);
+        Some(Departure { id, bytes, queue: Some(number as u8), header, rank })
+    }
+
+    /// Whether a header leaves before the data of a port.
+    fn header_next(&mut self, port: usize) -> bool {
+        let state = &mut self.ports[port];
+        let (headers, data) = (!state.headers.is_empty(), state.waiting != 0);
+        match &self.config.trim {
+            Some(TrimConfig::Ndp(config)) if headers || data => state.turn.header_next(config, headers, data),
+            _ => false,
+        }
+    }
+
+    fn transmit_header<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
+        let slot = self.buffer.slots.pop_front(&mut self.ports[port].headers)?;
+        let header = self.buffer.slots.release(slot);
+        self.losses[header.rank as usize].headers_sent.add(header.bytes());
+        policy.sent(now, header.bytes());
+        self.see_to_expulsions(policy, now);
+        Some(Departure { id: header.id, bytes: header.bytes(), queue: None, header: true, rank: 0 })
+    }
+
+    // ---- Expulsion ---------------------------------------------------------------------------------------------------
+
+    /// After a change of the buffer or of the tokens: expulsions are to be tried at the end of this instant.
+    #[inline(always)]
+    pub(crate) fn see_to_expulsions<P: Scheme>(&mut self, policy: &P, now: Instant) {
+        if P::EXPELS {
+            self.due = policy.not_before(now);
+        }
+    }
+
+    /// Expels the next packet that can be expelled by the end of an instant. Returns when that was, or, if none can, when
+    /// the next try is.
+    pub(crate) fn expel_one<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        from: Instant,
+        until: Instant,
+        lost: &mut impl FnMut(Lost),
+    ) -> Result<Instant, Instant> {
+        let Some(candidate) = policy.candidate(&self.buffer) else { return Err(Instant::NEVER) };
+        let place = self.place(candidate.queue);
+        let head = self.scheduler.head(place, &self.buffer).expect("an over-allocated queue holds packets");
+        let bytes = self.buffer.slots.get(head).bytes();
+        let at = policy.ready(from, bytes);
+        if at > until {
+            return Err(at);
+        }
+        policy.expelled(at, candidate.queue, bytes);
+        let taken = self.scheduler.take_head(place, &mut self.buffer);
+        self.evicted(policy, at, place, taken, Reason::Expelled, Some(candidate.threshold), lost);
+        Ok(at)
+    }
+
+    // ---- Looking in --------------------------------------------------------------------------------------------------
+
+    pub(crate) fn place(&self, queue: usize) -> Place {
+        Place { port: queue / self.queues, queue }
+    }
+
+    fn number(&self, place: Place) -> usize {
+        place.queue - self.ports[place.port].first_queue
+    }
+
+    fn describe(&self, e: &mut Explanation, now: Instant, queue: usize, charge: u64) {
+        e.at = now;
+        e.queue = queue;
+        e.charge = Bytes::new(charge);
+        e.length = Bytes::new(self.buffer.length(queue));
+        e.waiting = self.buffer.queues[queue].packets() as usize;
+        e.total = Bytes::new(self.buffer.used());
+        e.buffer = Bytes::new(self.buffer.capacity());
+    }
+
+    /// The queues that hold the buffer, the longest first.
+    fn holders(&self) -> Vec<Holder> {
+        let mut holders: Vec<Holder> = (0..self.buffer.queues.len())
+            .map(|queue| Holder { queue, bytes: Bytes::new(self.buffer.length(queue)) })
+            .filter(|holder| holder.bytes > Bytes::ZERO)
+            .collect();
+        holders.sort_by_key(|holder| (core::cmp::Reverse(holder.bytes), holder.queue));
+        holders
+    }
+}
