@@ -9,8 +9,9 @@ use alloc::vec::Vec;
 /// A tree of maxima over `len` numbers, all 0 at first.
 #[derive(Clone, Debug)]
 pub struct MaxTree {
-    /// Node 1 is the root, node `n` has the children `2n` and `2n + 1`; the leaves start at `leaves`.
-    nodes: Vec<u64>,
+    /// Siblings together: node 1 is the root, node `n` has the children `2n` and `2n + 1`, and node `n` stands in
+    /// `pairs[n / 2]`. The leaves start at node `leaves`.
+    pairs: Vec<[u64; 2]>,
     leaves: usize,
 }
 
@@ -18,18 +19,23 @@ impl MaxTree {
     /// A tree over `len` numbers.
     pub fn new(len: usize) -> Self {
         let leaves = len.next_power_of_two().max(1);
-        Self { nodes: vec![0; 2 * leaves], leaves }
+        Self { pairs: vec![[0; 2]; leaves], leaves }
+    }
+
+    #[inline]
+    fn node(&self, node: usize) -> u64 {
+        self.pairs[node / 2][node % 2]
     }
 
     /// The largest number.
     #[inline]
     pub fn max(&self) -> u64 {
-        self.nodes[1]
+        self.node(1)
     }
 
     /// The number at `index`.
     pub fn get(&self, index: usize) -> u64 {
-        self.nodes[self.leaves + index]
+        self.node(self.leaves + index)
     }
 
     /// Sets a number.
@@ -37,14 +43,18 @@ impl MaxTree {
     pub fn set(&mut self, index: usize, value: u64) {
         let mut node = self.leaves + index;
         let mut value = value;
-        self.nodes[node] = value;
-        while node > 1 {
-            value = value.max(self.nodes[node ^ 1]);
-            node /= 2;
-            if self.nodes[node] == value {
+        let pairs = self.pairs.as_mut_slice();
+        loop {
+            let pair = &mut pairs[node / 2];
+            if pair[node % 2] == value {
                 break;
             }
-            self.nodes[node] = value;
+            pair[node % 2] = value;
+            if node == 1 {
+                break;
+            }
+            value = pair[0].max(pair[1]);
+            node /= 2;
         }
     }
 
@@ -52,10 +62,8 @@ impl MaxTree {
     pub fn argmax(&self) -> usize {
         let mut node = 1;
         while node < self.leaves {
-            node *= 2;
-            if self.nodes[node] < self.nodes[node + 1] {
-                node += 1;
-            }
+            let [left, right] = self.pairs[node];
+            node = 2 * node + usize::from(left < right);
         }
         node - self.leaves
     }
@@ -68,7 +76,7 @@ impl MaxTree {
         }
         // Climb from the leaf to the first subtree to its right (or itself) that has one, then descend to its first.
         let mut node = self.leaves + from;
-        while !above(self.nodes[node]) {
+        while !above(self.node(node)) {
             while node % 2 == 1 {
                 node /= 2;
                 if node <= 1 {
@@ -78,10 +86,8 @@ impl MaxTree {
             node += 1;
         }
         while node < self.leaves {
-            node *= 2;
-            if !above(self.nodes[node]) {
-                node += 1;
-            }
+            let [left, _] = self.pairs[node];
+            node = 2 * node + usize::from(!above(left));
         }
         Some(node - self.leaves)
     }

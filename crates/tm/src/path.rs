@@ -10,7 +10,7 @@ use crate::config::ValidConfig;
 use crate::counters::Losses;
 use crate::mark::{Mark, Marker};
 use crate::packet::Packet;
-use crate::rank::Ranker;
+use crate::rank::{RankConfig, Ranker};
 use crate::schedule::{Cursor, Join, Place, Scheduler, SchedulerConfig};
 use crate::trim::{HeaderTurn, TrimConfig};
 use crate::units::{Bytes, Instant};
@@ -86,7 +86,7 @@ pub(crate) struct Path {
     pub(crate) losses: Vec<Losses>,
     /// Bits of [`extra`].
     extras: u32,
-    /// The scheduler is the simplest and most common one.
+    /// The scheduler is round robin, or there is only one queue to go around.
     round_robin: bool,
     /// `K`.
     queues: usize,
@@ -137,7 +137,8 @@ impl Path {
         for (index, queue) in self.buffer.queues.iter_mut().enumerate() {
             queue.alpha = config.policy.alpha(index % config.queues);
         }
-        self.round_robin = config.scheduler == SchedulerConfig::RoundRobin;
+        self.round_robin =
+            matches!(config.scheduler, SchedulerConfig::RoundRobin | SchedulerConfig::Fifo | SchedulerConfig::Aifo(_));
         self.extras = [
             (config.scheduler.uses_ranks(), extra::RANKS),
             (self.queue_capacity != u32::MAX || self.watermark != u64::MAX, extra::LIMITS),
@@ -183,7 +184,7 @@ impl Path {
         if (!PLAIN || P::COUNTS_ARRIVALS) && charge > self.buffer.capacity() {
             return self.oversize(packet, place);
         }
-        let mut rank = 0;
+        let mut rank = packet.rank;
         // Step 2.
         if !PLAIN && self.has(extra::RANKS | extra::LIMITS) {
             rank = self.ranker.rank(now, packet);
@@ -215,6 +216,29 @@ impl Path {
             self.ranker.joined(packet, rank);
         }
         Verdict::Queued { marked: false }
+    }
+
+    /// Steps 1 and 2 where AIFO is all that is beyond the plain path.
+    #[inline(always)]
+    pub(crate) fn pass_aifo(&mut self, now: Instant, packet: &Packet, why: &mut impl Why) -> Option<Verdict> {
+        let port = packet.port as usize;
+        let charge = u64::from(packet.bytes);
+        let place = Place { port, queue: port };
+        if charge > self.buffer.capacity() {
+            return None;
+        }
+        let waiting = self.buffer.queues[port].packets();
+        if self.scheduler.admits(port, packet.rank, waiting, why) {
+            return None;
+        }
+        why.note(|e| self.describe(e, now, port, charge));
+        Some(self.drop(packet, place, Reason::Rank, why))
+    }
+
+    /// Whether AIFO, with ranks that packets carry, is all that is beyond the plain path.
+    pub(crate) fn is_plain_aifo(&self) -> bool {
+        let carried = matches!(self.config.rank, RankConfig::Given | RankConfig::Srpt);
+        self.extras == extra::RANKS && carried && matches!(self.config.scheduler, SchedulerConfig::Aifo(_))
     }
 
     #[cold]
@@ -478,7 +502,7 @@ impl Path {
     #[inline(always)]
     pub(crate) fn see_to_expulsions<P: Scheme>(&mut self, policy: &P, now: Instant) {
         if P::EXPELS {
-            self.due = policy.not_before(now);
+            self.due = policy.not_before(now, &self.buffer);
         }
     }
 

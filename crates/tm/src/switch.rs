@@ -27,14 +27,14 @@ enum Phase {
 }
 
 /// How packets go through a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
     /// The plain path, under DT.
     PlainDt,
-    /// The plain path, under another policy that does not listen.
-    PlainDeaf,
     /// The plain path.
     Plain,
+    /// The plain path behind AIFO's test.
+    PlainAifo,
     /// The whole path.
     Special,
 }
@@ -42,9 +42,9 @@ enum Route {
 impl Route {
     fn of(path: &Path, policy: &Policy) -> Self {
         match policy {
+            _ if path.is_plain_aifo() => Self::PlainAifo,
             _ if !path.is_plain() => Self::Special,
             Policy::DynamicThresholds(_) => Self::PlainDt,
-            _ if !policy.listens() => Self::PlainDeaf,
             _ => Self::Plain,
         }
     }
@@ -55,8 +55,10 @@ impl Route {
 pub struct Tm {
     path: Path,
     policy: Policy,
-    /// What the calls branch on first.
+    /// What arrivals branch on first.
     route: Route,
+    /// Departures take the plain path, and the policy does not listen to them.
+    plain_and_deaf: bool,
     /// The next periodic update.
     next_update: Instant,
 }
@@ -68,7 +70,14 @@ impl Tm {
         let next_update = policy.interval().map_or(Instant::NEVER, |interval| Instant::ZERO + interval);
         let mut path = Path::new(config);
         path.due = next_update;
-        Self { route: Route::of(&path, &policy), path, policy, next_update }
+        let mut tm = Self { route: Route::Special, plain_and_deaf: false, path, policy, next_update };
+        tm.choose_route();
+        tm
+    }
+
+    fn choose_route(&mut self) {
+        self.route = Route::of(&self.path, &self.policy);
+        self.plain_and_deaf = self.route != Route::Special && !self.policy.listens();
     }
 
     // ---- The path of a packet ----------------------------------------------------------------------------------------
@@ -127,6 +136,11 @@ impl Tm {
         if self.route == Route::Special {
             return self.arrive_special(now, packet, lost, why);
         }
+        if self.route == Route::PlainAifo {
+            if let Some(verdict) = self.path.pass_aifo(now, packet, why) {
+                return verdict;
+            }
+        }
         with_policy!(&mut self.policy, policy => self.path.arrive::<_, true>(policy, now, packet, lost, why))
     }
 
@@ -151,7 +165,7 @@ impl Tm {
             self.catch_up(now, Phase::Transmissions, lost);
         }
         self.advance_clock(now);
-        if self.route <= Route::PlainDeaf {
+        if self.plain_and_deaf {
             self.path.transmit::<_, true>(&mut Deaf, now, port)
         } else {
             self.transmit_otherwise(now, port)
@@ -300,7 +314,7 @@ impl Tm {
         self.path.read_settings();
         policy.succeed(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
         self.policy = policy;
-        self.route = Route::of(&self.path, &self.policy);
+        self.choose_route();
         self.path.due = self.next_update;
         if let Policy::Occamy(policy) = &self.policy {
             self.path.see_to_expulsions(policy, self.path.clock);

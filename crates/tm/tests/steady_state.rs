@@ -254,11 +254,11 @@ fn fb_guarantees_less_where_queues_share_ports() {
 
 // ---- ABM ----------------------------------------------------------------------------------------------------------
 
-/// A switch with 8 queues a port, of which a port overloads as many as `per_port` says (1, 2, 3 or 4; so that a queue's share
+/// A switch with 8 queues a port, of which a port overloads as many as `per_port` says (1 to 6; so that a queue's share
 /// of its port is above 1/8, below which ABM would not count it).
 fn abm(alpha: &[f64; 8], per_port: &[usize], packets: f64) -> (TmConfig, Vec<usize>) {
     let queues: Vec<usize> =
-        per_port.iter().enumerate().flat_map(|(port, n)| (0..*n).map(move |k| 8 * port + (port + 2 * k) % 8)).collect();
+        per_port.iter().enumerate().flat_map(|(port, n)| (0..*n).map(move |k| 8 * port + (port + k) % 8)).collect();
     let omega: Vec<f64> = queues
         .iter()
         .map(|queue| {
@@ -271,11 +271,11 @@ fn abm(alpha: &[f64; 8], per_port: &[usize], packets: f64) -> (TmConfig, Vec<usi
     // It still counts as congested, `omega*F - 2L >= 0.9 * omega * (F + P*L)`, if `F >= 20*L/omega + 9*P*L`.
     let free = packets + least * 9.0 * per_port.len() as f64;
     let mut config = switch(per_port.len(), 8, buffer_for(free, least, omega.iter().sum()));
-    // 24 slots: in an interval each of 1, 2, 3 or 4 queues sends the same number of packets.
+    // 60 slots: in an interval each of 1 to 6 queues sends the same number of packets.
     config.policy = PolicyConfig::Abm(AbmConfig {
         alpha: PerQueue::Each(alpha.to_vec()),
         alpha_unscheduled: None,
-        interval: Duration::from_us(24),
+        interval: Duration::from_us(60),
     });
     config.scheduler = SchedulerConfig::RoundRobin;
     (config, queues)
@@ -287,7 +287,7 @@ proptest! {
     /// ABM theorems 1, 2 and 3, where n and m stay what they are.
     #[test]
     fn abm_isolates_priorities_and_bounds_drain_time(
-        alpha in prop::array::uniform8(0.25f64..8.0), per_port in vec(1usize..5, 1..6), alone in any::<bool>(),
+        alpha in prop::array::uniform8(0.25f64..8.0), per_port in vec(1usize..7, 1..6), alone in any::<bool>(),
         packets in 21.0f64..30.0, seed in any::<u64>(),
     ) {
         let per_port = if alone { vec![1; per_port.len()] } else { per_port };

@@ -243,12 +243,12 @@ pub(crate) trait Scheme {
 
     /// No packet will be expelled before this instant, unless the buffer changes first.
     #[inline(always)]
-    fn not_before(&self, _now: Instant) -> Instant {
+    fn not_before(&self, _now: Instant, _buffer: &Buffer) -> Instant {
         Instant::NEVER
     }
 
     /// The queue whose head is to be expelled next.
-    fn candidate(&self, _buffer: &Buffer) -> Option<Candidate> {
+    fn candidate(&mut self, _buffer: &Buffer) -> Option<Candidate> {
         None
     }
 

@@ -51,14 +51,22 @@ impl OccamyConfig {
 /// they have in common.
 ///
 /// The level at time `t` is `capacity - (full - t*rate)` while `t*rate` is below `full`, and `capacity` from then on: so the
-/// point at which the bucket is full again is all there is to remember.
+/// point at which the bucket is full again is all there is to remember. It is kept in 64 bits as long as they suffice, which
+/// for usual rates is the whole run.
 #[derive(Clone, Debug)]
 struct Tokens {
-    full: u128,
+    /// `full`, while it fits.
+    narrow: u64,
+    /// `full`, from when it does not fit any more.
+    wide: Option<u128>,
     capacity: u128,
     unit: u64,
     rate: u64,
     cell: u32,
+    /// When there is a whole token, at least.
+    one_at: Instant,
+    /// How many parts before the bucket is full there is a whole token.
+    one_before_full: u64,
 }
 
 impl Tokens {
@@ -69,39 +77,74 @@ impl Tokens {
         let common = greatest_common_divisor(unit, rate);
         let (unit, rate) = (unit / common, rate / common);
         let capacity = u128::from(config.bucket) * u128::from(unit);
-        let cell = u32::try_from(config.token_cell.get()).expect("validated");
-        Self { full: 0, capacity, unit, rate, cell }
+        let one_before_full = u64::try_from(capacity.saturating_sub(u128::from(unit)));
+        Self {
+            narrow: 0,
+            wide: if one_before_full.is_ok() { None } else { Some(0) },
+            capacity,
+            unit,
+            rate,
+            cell: u32::try_from(config.token_cell.get()).expect("validated"),
+            one_at: Instant::ZERO,
+            one_before_full: one_before_full.unwrap_or(0),
+        }
     }
 
+    /// Tokens that a packet takes.
     #[inline(always)]
-    fn for_packet(&self, bytes: u32) -> u128 {
-        u128::from(bytes.div_ceil(self.cell)) * u128::from(self.unit)
+    fn for_packet(&self, bytes: u32) -> u64 {
+        u64::from(bytes.div_ceil(self.cell))
     }
 
-    #[inline(always)]
     fn parts(&self, now: Instant) -> u128 {
         u128::from(now.ps()) * u128::from(self.rate)
     }
 
-    /// Takes tokens, whether they are there or not.
-    #[inline(always)]
-    fn take(&mut self, now: Instant, parts: u128) {
-        self.full = self.full.max(self.parts(now)) + parts;
+    fn full(&self) -> u128 {
+        self.wide.unwrap_or(u128::from(self.narrow))
     }
 
-    /// The first instant, not before `now`, at which `needed` parts are there.
+    /// Takes tokens, whether they are there or not.
     #[inline(always)]
-    fn when(&self, now: Instant, needed: u128) -> Instant {
-        // level = capacity + t*rate - full >= needed, with a bucket that is not above its capacity.
+    fn take(&mut self, now: Instant, tokens: u64) {
+        if self.wide.is_none() {
+            if let (Some(parts), Some(taken)) = (now.ps().checked_mul(self.rate), tokens.checked_mul(self.unit)) {
+                if let Some(full) = self.narrow.max(parts).checked_add(taken) {
+                    self.narrow = full;
+                    let one = full.saturating_sub(self.one_before_full);
+                    self.one_at = Instant::from_ps(if self.rate == 1 { one } else { one.div_ceil(self.rate) });
+                    return;
+                }
+            }
+        }
+        self.take_wide(now, tokens);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_wide(&mut self, now: Instant, tokens: u64) {
+        self.wide = Some(self.full().max(self.parts(now)) + u128::from(tokens) * u128::from(self.unit));
+        self.one_at = self.when(now, 1);
+    }
+
+    /// The first instant, not before `now`, at which so many tokens are there.
+    fn when(&self, now: Instant, tokens: u64) -> Instant {
+        let needed = u128::from(tokens) * u128::from(self.unit);
         if needed > self.capacity {
             return Instant::NEVER;
         }
-        let missing = (self.full + needed).saturating_sub(self.capacity).saturating_sub(self.parts(now));
-        let wait = match u64::try_from(missing) {
-            Ok(missing) => missing.div_ceil(self.rate),
-            Err(_) => u64::try_from(missing.div_ceil(u128::from(self.rate))).unwrap_or(u64::MAX),
-        };
+        // From here on: level = capacity + t*rate - full >= needed.
+        let missing = self.full().saturating_sub(self.parts(now) + (self.capacity - needed));
+        let wait = u64::try_from(missing.div_ceil(u128::from(self.rate))).unwrap_or(u64::MAX);
         Instant::from_ps(now.ps().saturating_add(wait))
+    }
+
+    /// As many whole tokens at `now` as an earlier bucket had, as far as this one holds them.
+    fn inherit(&mut self, earlier: &Self, now: Instant) {
+        let missing = earlier.full().saturating_sub(earlier.parts(now)).div_ceil(u128::from(earlier.unit));
+        let bucket = |tokens: &Self| tokens.capacity / u128::from(tokens.unit);
+        let missing = (missing + bucket(self)).saturating_sub(bucket(earlier));
+        self.take(now, u64::try_from(missing).unwrap_or(u64::MAX));
     }
 }
 
@@ -118,15 +161,11 @@ struct Tier {
 }
 
 impl Tier {
-    #[inline]
-    fn over(&self, length: u64, remaining: f64) -> bool {
-        real(length) > self.alpha * remaining
-    }
-
     /// The first over-allocated queue whose index is at least `from`.
     fn first_from(&self, from: usize, remaining: f64) -> Option<usize> {
         let position = self.queues.partition_point(|queue| *queue < from);
-        self.lengths.first_from(position, |length| self.over(length, remaining)).map(|at| self.queues[at])
+        let over = |length| real(length) > self.alpha * remaining;
+        self.lengths.first_from(position, over).map(|at| self.queues[at])
     }
 }
 
@@ -139,20 +178,26 @@ pub(crate) struct Candidate {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Occamy {
-    tiers: Vec<Tier>,
-    /// Per queue index: its tier, and its place in it.
-    place: Vec<(u32, u32)>,
     tokens: Tokens,
     /// Where the round robin goes on.
     pointer: usize,
-    /// Some queue is over-allocated.
-    over_allocated: bool,
+    /// No queue is longer than this.
+    longest: u64,
+    /// The smallest alpha: while `longest <= least_alpha * (B - Q)` no queue is over-allocated.
+    least_alpha: f64,
+    /// Queues whose lengths the tiers do not know yet. While there are no tokens, nobody asks.
+    stale: Vec<usize>,
+    is_stale: Vec<bool>,
+    tiers: Vec<Tier>,
+    /// Per queue index: its tier, and its place in it.
+    place: Vec<(u32, u32)>,
 }
 
 impl Occamy {
     pub(super) fn new(config: &OccamyConfig, switch: &ValidConfig) -> Self {
         let mut tiers: Vec<(f64, Vec<usize>)> = Vec::new();
-        let mut place = vec![(0, 0); switch.total_queues()];
+        let queues = switch.total_queues();
+        let mut place = vec![(0, 0); queues];
         for (queue, alpha) in config.alpha.spread(switch).into_iter().enumerate() {
             let tier = tiers.iter().position(|(known, _)| *known == alpha).unwrap_or_else(|| {
                 tiers.push((alpha, Vec::new()));
@@ -161,36 +206,49 @@ impl Occamy {
             place[queue] = (tier as u32, tiers[tier].1.len() as u32);
             tiers[tier].1.push(queue);
         }
-        let tiers = tiers
-            .into_iter()
-            .map(|(alpha, queues)| Tier { alpha, lengths: MaxTree::new(queues.len()), queues })
-            .collect();
-        Self { tiers, place, tokens: Tokens::new(config, switch), pointer: 0, over_allocated: false }
+        Self {
+            tokens: Tokens::new(config, switch),
+            pointer: 0,
+            longest: 0,
+            // Without a bucket no queue is ever to be looked at.
+            least_alpha: match config.bucket {
+                0 => f64::INFINITY,
+                _ => tiers.iter().map(|(alpha, _)| *alpha).fold(f64::INFINITY, f64::min),
+            },
+            stale: Vec::with_capacity(queues),
+            is_stale: vec![false; queues],
+            tiers: tiers
+                .into_iter()
+                .map(|(alpha, queues)| Tier { alpha, lengths: MaxTree::new(queues.len()), queues })
+                .collect(),
+            place,
+        }
     }
 
-    /// A queue has changed: so has the remaining buffer, and with it who is over-allocated.
+    /// A queue has changed: the tiers will be told when somebody asks.
     #[inline(always)]
-    fn changed(&mut self, queue: usize, length: u64, buffer: &Buffer) {
-        let remaining = real(buffer.remaining());
-        let (tier, at) = self.place[queue];
-        let tier = &mut self.tiers[tier as usize];
-        tier.lengths.set(at as usize, length);
-        self.over_allocated = if self.tiers.len() == 1 {
-            self.tiers[0].over(self.tiers[0].lengths.max(), remaining)
-        } else {
-            self.tiers.iter().any(|tier| tier.over(tier.lengths.max(), remaining))
-        };
+    fn changed(&mut self, queue: usize) {
+        let stale = &mut self.is_stale[queue];
+        if !*stale {
+            *stale = true;
+            self.stale.push(queue);
+        }
+    }
+
+    /// Brings the tiers up to date.
+    fn refresh(&mut self, buffer: &Buffer) {
+        for queue in self.stale.drain(..) {
+            self.is_stale[queue] = false;
+            let (tier, at) = self.place[queue];
+            self.tiers[tier as usize].lengths.set(at as usize, buffer.length(queue));
+        }
+        self.longest = self.tiers.iter().map(|tier| tier.lengths.max()).max().unwrap_or(0);
     }
 
     /// Goes on from the tokens that an earlier one had at `now`.
     pub(super) fn inherit(&mut self, earlier: &Self, now: Instant) {
         self.pointer = earlier.pointer;
-        // As many whole tokens as there were, in parts of the new size, as far as the new bucket holds them.
-        let old = &earlier.tokens;
-        let missing = old.full.saturating_sub(old.parts(now)).div_ceil(u128::from(old.unit));
-        let missing = (missing + self.tokens.capacity / u128::from(self.tokens.unit))
-            .saturating_sub(old.capacity / u128::from(old.unit));
-        self.tokens.full = self.tokens.parts(now) + missing * u128::from(self.tokens.unit);
+        self.tokens.inherit(&earlier.tokens, now);
     }
 }
 
@@ -204,13 +262,16 @@ impl Scheme for Occamy {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, _: u64, after: u64, buffer: &Buffer) {
-        self.changed(place.queue, after, buffer);
+    fn enqueued(&mut self, place: Place, _: u64, after: u64, _: &Buffer) {
+        if after > self.longest {
+            self.longest = after;
+        }
+        self.changed(place.queue);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, after: u64, buffer: &Buffer, _: u32) {
-        self.changed(place.queue, after, buffer);
+    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: &Buffer, _: u32) {
+        self.changed(place.queue);
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
@@ -222,13 +283,18 @@ impl Scheme for Occamy {
         self.tokens.take(now, self.tokens.for_packet(bytes));
     }
 
-    /// A packet takes at least one token.
     #[inline(always)]
-    fn not_before(&self, now: Instant) -> Instant {
-        if self.over_allocated { self.tokens.when(now, u128::from(self.tokens.unit)) } else { Instant::NEVER }
+    fn not_before(&self, now: Instant, buffer: &Buffer) -> Instant {
+        // A packet takes at least one token.
+        if real(self.longest) > self.least_alpha * real(buffer.remaining()) {
+            now.max(self.tokens.one_at)
+        } else {
+            Instant::NEVER
+        }
     }
 
-    fn candidate(&self, buffer: &Buffer) -> Option<Candidate> {
+    fn candidate(&mut self, buffer: &Buffer) -> Option<Candidate> {
+        self.refresh(buffer);
         let remaining = real(buffer.remaining());
         let from = |pointer| self.tiers.iter().filter_map(|tier| tier.first_from(pointer, remaining)).min();
         let queue = from(self.pointer).or_else(|| from(0))?;
@@ -254,20 +320,26 @@ mod tests {
     #[test]
     fn tokens_are_exact() {
         let config = OccamyConfig { token_cell: Bytes::new(100), bucket: 16, ..OccamyConfig::default() };
-        let switch = TmConfig::new(vec![Rate::from_gbps(7); 3], Bytes::new(10_000)).validate().unwrap();
-        let mut tokens = Tokens::new(&config, &switch);
-        tokens.take(Instant::ZERO, tokens.for_packet(1_601));
-        // 17 tokens were taken of 16; two more need 3 * 800 bits at 21 Gb/s: 2400 / 21 ns, rounded up.
-        let two = tokens.for_packet(150);
-        assert_eq!(tokens.when(Instant::ZERO, two).ps(), 114_286);
-        assert_eq!(tokens.when(Instant::from_ps(114_285), two).ps(), 114_286);
-        assert_eq!(tokens.when(Instant::from_ps(114_287), two).ps(), 114_287);
-        // Never more than the bucket, and what does not fit the bucket never comes.
-        let late = Instant::from_ps(u64::MAX / 2);
-        assert_eq!(tokens.when(late, tokens.for_packet(1_600)), late);
-        assert_eq!(tokens.when(late, tokens.for_packet(1_601)), Instant::NEVER);
-        tokens.take(late, tokens.for_packet(1_600));
-        // 16 tokens: 12800 bits at 21 Gb/s.
-        assert_eq!(tokens.when(late, tokens.for_packet(1_600)).since(late).ps(), 609_524);
+        // 21 Gb/s: a token takes 38,095.2... ps. 20 Gb/s: 40,000 ps.
+        for (rates, two_more, all) in [([7, 7, 7], 114_286, 609_524), ([4, 6, 10], 120_000, 640_000)] {
+            let rates = rates.map(Rate::from_gbps).to_vec();
+            let switch = TmConfig::new(rates, Bytes::new(10_000)).validate().unwrap();
+            let mut tokens = Tokens::new(&config, &switch);
+            tokens.take(Instant::ZERO, tokens.for_packet(1_601));
+            // 17 tokens were taken of 16: two more need three to come in, one more needs two.
+            let two = tokens.for_packet(150);
+            let at = |ps| Instant::from_ps(ps);
+            assert_eq!(tokens.when(Instant::ZERO, two), at(two_more));
+            assert_eq!(tokens.when(at(two_more - 1), two), at(two_more));
+            assert_eq!(tokens.when(at(two_more + 1), two), at(two_more + 1));
+            assert_eq!(tokens.one_at, tokens.when(Instant::ZERO, 1));
+            // Never more than the bucket, and what does not fit the bucket never comes.
+            let late = at(u64::MAX / 2);
+            assert_eq!(tokens.when(late, 16), late);
+            assert_eq!(tokens.when(late, 17), Instant::NEVER);
+            tokens.take(late, 16);
+            assert_eq!(tokens.when(late, 16).since(late).ps(), all);
+            assert_eq!(tokens.one_at, tokens.when(late, 1));
+        }
     }
 }

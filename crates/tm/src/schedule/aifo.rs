@@ -9,6 +9,7 @@ use super::check_capacity;
 use crate::admit::real;
 use crate::config::{ConfigError, ValidConfig, check_share};
 use crate::verdict::{RankTest, Why};
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -44,51 +45,114 @@ impl AifoConfig {
     }
 }
 
-/// The last `size` ranks, in the order they came and sorted.
+/// Ranks that fit this are kept in lanes that are compared together.
+type Lane = i32;
+
+/// Windows up to this size are counted through in lanes; larger ones are kept sorted.
+const LANES: usize = 64;
+
+/// Ranks side by side; what is not filled yet holds the largest number, which is smaller than no rank.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Lanes([Lane; LANES]);
+
+impl Lanes {
+    /// How many of the first `N` are smaller.
+    #[inline(always)]
+    fn smaller<const N: usize>(&self, rank: Lane) -> usize {
+        self.0[..N].iter().map(|held| Lane::from(*held < rank)).sum::<Lane>() as usize
+    }
+}
+
+/// The last `size` ranks: in lanes as long as they are few and small, else in the order they came and sorted.
 #[derive(Clone, Debug)]
 struct Window {
-    /// A ring; `next` is where the next rank goes.
+    lanes: Lanes,
+    /// Where the next rank goes.
+    next: u32,
+    entries: u32,
+    size: u32,
+    wide: Option<Box<Wide>>,
+}
+
+/// Ranks of any size, in any number.
+#[derive(Clone, Debug)]
+struct Wide {
     ring: Vec<u64>,
     sorted: Vec<u64>,
-    next: usize,
-    size: usize,
 }
 
 impl Window {
     fn new(size: usize) -> Self {
-        Self { ring: Vec::with_capacity(size), sorted: Vec::with_capacity(size), next: 0, size }
+        let wide = (size > LANES).then(|| Box::new(Wide { ring: Vec::new(), sorted: Vec::new() }));
+        Self { lanes: Lanes([Lane::MAX; LANES]), next: 0, entries: 0, size: size as u32, wide }
     }
 
-    fn entries(&self) -> usize {
-        self.sorted.len()
+    /// Entries that are strictly smaller.
+    #[inline(always)]
+    fn smaller(&self, rank: u64) -> usize {
+        if let Some(wide) = &self.wide {
+            return wide.smaller(rank);
+        }
+        // A rank that does not fit a lane is above all that do.
+        let Ok(rank) = Lane::try_from(rank) else { return self.entries as usize };
+        match self.size {
+            0..=8 => self.lanes.smaller::<8>(rank),
+            9..=24 => self.lanes.smaller::<24>(rank),
+            _ => self.lanes.smaller::<LANES>(rank),
+        }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn push(&mut self, rank: u64) {
+        // The largest number marks lanes that are not filled, so it is no rank.
+        if self.wide.is_some() || rank >= Lane::MAX as u64 {
+            self.push_wide(rank);
+        } else {
+            self.lanes.0[self.next as usize % LANES] = rank as Lane;
+        }
+        self.next += 1;
+        if self.entries < self.size {
+            self.entries = self.next;
+        }
+        if self.next == self.size {
+            self.next = 0;
+        }
+    }
+
+    #[inline(never)]
+    fn push_wide(&mut self, rank: u64) {
+        let lanes = &self.lanes.0[..(self.entries as usize).min(LANES)];
+        let wide = self.wide.get_or_insert_with(|| {
+            let ring: Vec<u64> = lanes.iter().map(|rank| *rank as u64).collect();
+            let mut sorted = ring.clone();
+            sorted.sort_unstable();
+            Box::new(Wide { ring, sorted })
+        });
+        wide.push(self.next as usize, rank);
+    }
+}
+
+impl Wide {
     fn smaller(&self, rank: u64) -> usize {
         self.sorted.partition_point(|held| *held < rank)
     }
 
-    #[inline]
-    fn push(&mut self, rank: u64) {
+    fn push(&mut self, next: usize, rank: u64) {
         let to = self.smaller(rank);
-        if self.ring.len() < self.size {
+        let Some(oldest) = self.ring.get_mut(next) else {
             self.ring.push(rank);
-            self.sorted.insert(to, rank);
+            return self.sorted.insert(to, rank);
+        };
+        let oldest = core::mem::replace(oldest, rank);
+        let from = self.smaller(oldest);
+        // One entry moves from `from` to `to`; those between shift by one.
+        if from < to {
+            self.sorted.copy_within(from + 1..to, from);
+            self.sorted[to - 1] = rank;
         } else {
-            let oldest = core::mem::replace(&mut self.ring[self.next], rank);
-            let from = self.smaller(oldest);
-            // One entry moves from `from` to `to`; those between shift by one.
-            if from < to {
-                self.sorted.copy_within(from + 1..to, from);
-                self.sorted[to - 1] = rank;
-            } else {
-                self.sorted.copy_within(to..from, to + 1);
-                self.sorted[to] = rank;
-            }
-        }
-        self.next += 1;
-        if self.next == self.size {
-            self.next = 0;
+            self.sorted.copy_within(to..from, to + 1);
+            self.sorted[to] = rank;
         }
     }
 }
@@ -122,7 +186,7 @@ impl Aifo {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn admits(&mut self, port: usize, rank: u64, waiting: usize, why: &mut impl Why) -> bool {
         let Port { window, until_sample } = &mut self.ports[port];
         if *until_sample == 0 {
@@ -130,7 +194,7 @@ impl Aifo {
             *until_sample = self.sample;
         }
         *until_sample -= 1;
-        let (smaller, entries) = (window.smaller(rank), window.entries());
+        let (smaller, entries) = (window.smaller(rank), window.entries as usize);
         let (capacity, headroom) = (self.capacity, self.headroom);
         why.note(|e| e.rank_test = Some(RankTest { rank, smaller, entries, waiting, capacity, headroom }));
         waiting < capacity
@@ -152,20 +216,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_is_sorted_and_slides() {
-        let mut window = Window::new(5);
-        let mut plain: Vec<u64> = Vec::new();
-        let mut state = 3u64;
-        for _ in 0..2_000 {
-            state = crate::random::mix(state);
-            let rank = state % 8;
-            window.push(rank);
-            plain.push(rank);
-            let recent = &plain[plain.len().saturating_sub(5)..];
-            let mut sorted = recent.to_vec();
-            sorted.sort_unstable();
-            assert_eq!(window.sorted, sorted);
-            assert_eq!(window.smaller(4), recent.iter().filter(|held| **held < 4).count());
+    fn the_window_slides_in_lanes_and_sorted() {
+        for size in [1, 5, 8, 9, 20, 24, 25, LANES, LANES + 1, 100] {
+            let mut window = Window::new(size);
+            let mut plain: Vec<u64> = Vec::new();
+            let mut state = 3u64;
+            for number in 0..2_000 {
+                state = crate::random::mix(state);
+                // Late in the run some ranks are too large for a lane.
+                let rank = if number > 1_000 && state % 16 == 8 { u64::MAX - state % 3 } else { state % 8 };
+                window.push(rank);
+                plain.push(rank);
+                let recent = &plain[plain.len().saturating_sub(size)..];
+                assert_eq!(window.entries as usize, recent.len());
+                for rank in [0, 1, 2, 3, 4, 5, 6, 7, 8, (1 << 31) - 1, 1 << 31, u64::MAX - 1, u64::MAX] {
+                    assert_eq!(
+                        window.smaller(rank),
+                        recent.iter().filter(|held| **held < rank).count(),
+                        "{size} {rank}"
+                    );
+                }
+            }
         }
     }
 

@@ -207,7 +207,7 @@ impl Scheduler {
     }
 
     /// Step 2 of an arrival: AIFO sees the packet and may reject it. `packets` wait at the port.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admits(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Why) -> bool {
         match self {
             Self::Aifo(aifo) => aifo.admits(port, rank, packets as usize, why),
