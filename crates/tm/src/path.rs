@@ -165,8 +165,10 @@ impl Path {
     // ---- Arrivals ----------------------------------------------------------------------------------------------------
 
     /// Steps 1 to 6 of an arrival.
+    ///
+    /// `AIFO` says that its test is all that is beyond the plain path.
     #[inline(always)]
-    pub(crate) fn arrive<P: Scheme, const PLAIN: bool>(
+    pub(crate) fn arrive<P: Scheme, const PLAIN: bool, const AIFO: bool>(
         &mut self,
         policy: &mut P,
         now: Instant,
@@ -181,11 +183,17 @@ impl Path {
         let charge = if PLAIN { u64::from(packet.bytes) } else { self.buffer.charge(packet.bytes) };
         why.note(|e| self.describe(e, now, place.queue, charge));
         // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
-        if (!PLAIN || P::COUNTS_ARRIVALS) && charge > self.buffer.capacity() {
+        if (!PLAIN || AIFO || P::COUNTS_ARRIVALS) && charge > self.buffer.capacity() {
             return self.oversize(packet, place);
         }
         let mut rank = packet.rank;
         // Step 2.
+        if AIFO {
+            let waiting = self.buffer.queues[place.queue].packets();
+            if !self.scheduler.admits(port, packet.rank, waiting, why) {
+                return self.drop(packet, place, Reason::Rank, why);
+            }
+        }
         if !PLAIN && self.has(extra::RANKS | extra::LIMITS) {
             rank = self.ranker.rank(now, packet);
             if let Some(reason) = self.limit(place, rank, why) {
@@ -216,23 +224,6 @@ impl Path {
             self.ranker.joined(packet, rank);
         }
         Verdict::Queued { marked: false }
-    }
-
-    /// Steps 1 and 2 where AIFO is all that is beyond the plain path.
-    #[inline(always)]
-    pub(crate) fn pass_aifo(&mut self, now: Instant, packet: &Packet, why: &mut impl Why) -> Option<Verdict> {
-        let port = packet.port as usize;
-        let charge = u64::from(packet.bytes);
-        let place = Place { port, queue: port };
-        if charge > self.buffer.capacity() {
-            return None;
-        }
-        let waiting = self.buffer.queues[port].packets();
-        if self.scheduler.admits(port, packet.rank, waiting, why) {
-            return None;
-        }
-        why.note(|e| self.describe(e, now, port, charge));
-        Some(self.drop(packet, place, Reason::Rank, why))
     }
 
     /// Whether AIFO, with ranks that packets carry, is all that is beyond the plain path.
@@ -324,7 +315,7 @@ impl Path {
     ) {
         self.ports[place.port].grew(number, charge, before);
         policy.enqueued(place, before, before + charge, &self.buffer);
-        self.see_to_expulsions(policy, now);
+        self.see_to_expulsions(policy, now, true);
     }
 
     /// Step 4 where nothing is trimmed.
@@ -473,7 +464,7 @@ impl Path {
             }
         }
         policy.sent(now, bytes);
-        self.see_to_expulsions(policy, now);
+        self.see_to_expulsions(policy, now, false);
         Some(Departure { id, bytes, queue: Some(number as u8), header, rank })
     }
 
@@ -492,7 +483,7 @@ impl Path {
         let header = self.buffer.slots.release(slot);
         self.losses[header.rank as usize].headers_sent.add(header.bytes());
         policy.sent(now, header.bytes());
-        self.see_to_expulsions(policy, now);
+        self.see_to_expulsions(policy, now, false);
         Some(Departure { id: header.id, bytes: header.bytes(), queue: None, header: true, rank: 0 })
     }
 
@@ -500,9 +491,10 @@ impl Path {
 
     /// After a change of the buffer or of the tokens: expulsions are to be tried at the end of this instant.
     #[inline(always)]
-    pub(crate) fn see_to_expulsions<P: Scheme>(&mut self, policy: &P, now: Instant) {
+    pub(crate) fn see_to_expulsions<P: Scheme>(&mut self, policy: &P, now: Instant, filled: bool) {
         if P::EXPELS {
-            self.due = policy.not_before(now, &self.buffer);
+            let likely = filled && self.due != Instant::NEVER;
+            self.due = policy.not_before(now, &self.buffer, likely);
         }
     }
 

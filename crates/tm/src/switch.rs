@@ -119,7 +119,7 @@ impl Tm {
         self.advance_clock(now);
         // The most common path is short enough to become part of the caller.
         if self.route == Route::PlainDt {
-            self.path.arrive::<_, true>(&mut DynamicThresholds, now, packet, lost, why)
+            self.path.arrive::<_, true, false>(&mut DynamicThresholds, now, packet, lost, why)
         } else {
             self.arrive_otherwise(now, packet, lost, why)
         }
@@ -137,11 +137,11 @@ impl Tm {
             return self.arrive_special(now, packet, lost, why);
         }
         if self.route == Route::PlainAifo {
-            if let Some(verdict) = self.path.pass_aifo(now, packet, why) {
-                return verdict;
-            }
+            return with_policy!(&mut self.policy, policy => {
+                self.path.arrive::<_, true, true>(policy, now, packet, lost, why)
+            });
         }
-        with_policy!(&mut self.policy, policy => self.path.arrive::<_, true>(policy, now, packet, lost, why))
+        with_policy!(&mut self.policy, policy => self.path.arrive::<_, true, false>(policy, now, packet, lost, why))
     }
 
     #[inline(never)]
@@ -152,7 +152,7 @@ impl Tm {
         lost: &mut impl FnMut(Lost),
         why: &mut impl Why,
     ) -> Verdict {
-        with_policy!(&mut self.policy, policy => self.path.arrive::<_, false>(policy, now, packet, lost, why))
+        with_policy!(&mut self.policy, policy => self.path.arrive::<_, false, false>(policy, now, packet, lost, why))
     }
 
     /// Picks the next packet of an idle port. `None` if it has none that may leave now.
@@ -317,7 +317,7 @@ impl Tm {
         self.choose_route();
         self.path.due = self.next_update;
         if let Policy::Occamy(policy) = &self.policy {
-            self.path.see_to_expulsions(policy, self.path.clock);
+            self.path.see_to_expulsions(policy, self.path.clock, false);
         }
         Ok(())
     }

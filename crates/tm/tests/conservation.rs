@@ -176,7 +176,7 @@ impl Ledger {
         }
         match departure.queue {
             Some(k) => {
-                assert_eq!(port * self.config.queues + k, entry.queue, "it leaves its own queue");
+                assert_eq!(port * self.config.queues + usize::from(k), entry.queue, "it leaves its own queue");
                 counters.waiting.packets -= 1;
             }
             None => assert!(departure.header && has_room_of_its_own(&self.config)),

@@ -166,8 +166,9 @@ fn new_weights_apply_to_the_next_round() {
     let config = with(&switch(1, 2, 1_000_000), |config| config.scheduler = weights([1, 1]));
     let mut tm = start(&config);
     (0..100).for_each(|i| assert!(is_queued(offer(&mut tm, NOW, &packet(0, 0, i % 2, 1_000)))));
-    let picks =
-        |tm: &mut Tm, n: usize| -> Vec<usize> { (0..n).map(|_| send(tm, NOW, 0).unwrap().queue.unwrap()).collect() };
+    let picks = |tm: &mut Tm, n: usize| -> Vec<usize> {
+        (0..n).map(|_| send(tm, NOW, 0).unwrap().queue.unwrap().into()).collect()
+    };
     assert_eq!(picks(&mut tm, 4), [0, 1, 0, 1]);
     tm.reconfigure(with(&config, |config| config.scheduler = weights([3, 1]))).unwrap();
     assert_eq!(picks(&mut tm, 8), [0, 0, 0, 1, 0, 0, 0, 1]);

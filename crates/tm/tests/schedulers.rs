@@ -198,7 +198,7 @@ fn backlogged(
             }
         }
         let departure = send(&mut tm, at(i), 0).expect("packets wait");
-        let k = departure.queue.unwrap();
+        let k = usize::from(departure.queue.unwrap());
         sent[k] += u64::from(departure.bytes);
         packets[k] += 1;
         check(k, &sent, &packets);
@@ -287,7 +287,7 @@ fn churn(tm: &Tm, ops: &[Option<usize>], mut check: impl FnMut(&Tm, Option<usize
             None => {
                 let before = tm.clone();
                 let departure = send(&mut tm, Instant::ZERO, 0);
-                check(&before, departure.and_then(|departure| departure.queue));
+                check(&before, departure.and_then(|departure| departure.queue).map(usize::from));
             }
         }
     }
@@ -332,7 +332,7 @@ fn an_empty_queue_saves_nothing_up() {
         for (queue, bytes) in arrivals {
             offer(tm, Instant::ZERO, &packet(0, 0, *queue, *bytes));
         }
-        (0..n).map(|_| send(tm, Instant::ZERO, 0).unwrap().queue.unwrap()).collect()
+        (0..n).map(|_| send(tm, Instant::ZERO, 0).unwrap().queue.unwrap().into()).collect()
     };
     // 1400 of 1500 bytes are not used, and do not help the 1600 bytes that come later: they need two visits.
     assert_eq!(picks(&mut tm, 2, &[(0, 100), (1, 1_500), (1, 1_500), (1, 1_500)]), [0, 1]);

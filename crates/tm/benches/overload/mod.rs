@@ -28,13 +28,14 @@ fn dt() -> PolicyConfig {
 }
 
 /// Every case.
-pub(crate) const CASES: [Case; 19] = [
+pub(crate) const CASES: [Case; 20] = [
     ("dt", dt, rr, 8),
     ("fb", || PolicyConfig::FlexibleBuffer(FlexibleBufferConfig::default()), rr, 8),
     ("abm", || PolicyConfig::Abm(AbmConfig::default()), rr, 8),
     ("occamy", || PolicyConfig::Occamy(OccamyConfig::default()), rr, 8),
     ("fab", || PolicyConfig::FlowAware(FlowAwareConfig::default()), rr, 8),
     ("aifo", dt, || SchedulerConfig::Aifo(AifoConfig { capacity: 100, ..AifoConfig::default() }), 1),
+    ("aifo-every", dt, || SchedulerConfig::Aifo(AifoConfig { capacity: 100, sample: 1, ..AifoConfig::default() }), 1),
     ("pushout", || PolicyConfig::Pushout, rr, 8),
     ("cs", || PolicyConfig::CompleteSharing, rr, 8),
     ("cp", || PolicyConfig::CompletePartitioning, rr, 8),

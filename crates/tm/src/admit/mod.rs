@@ -241,9 +241,10 @@ pub(crate) trait Scheme {
     #[inline(always)]
     fn sent(&mut self, _now: Instant, _bytes: u32) {}
 
-    /// No packet will be expelled before this instant, unless the buffer changes first.
+    /// No packet will be expelled before this instant, unless the buffer changes first. `likely` says that a queue may
+    /// have been over-allocated before and that the buffer has only filled since.
     #[inline(always)]
-    fn not_before(&self, _now: Instant, _buffer: &Buffer) -> Instant {
+    fn not_before(&self, _now: Instant, _buffer: &Buffer, _likely: bool) -> Instant {
         Instant::NEVER
     }
 

@@ -57,8 +57,9 @@ impl OccamyConfig {
 struct Tokens {
     /// `full`, while it fits.
     narrow: u64,
+    is_narrow: bool,
     /// `full`, from when it does not fit any more.
-    wide: Option<u128>,
+    wide: u128,
     capacity: u128,
     unit: u64,
     rate: u64,
@@ -80,7 +81,8 @@ impl Tokens {
         let one_before_full = u64::try_from(capacity.saturating_sub(u128::from(unit)));
         Self {
             narrow: 0,
-            wide: if one_before_full.is_ok() { None } else { Some(0) },
+            is_narrow: one_before_full.is_ok() && unit >> 32 == 0,
+            wide: 0,
             capacity,
             unit,
             rate,
@@ -93,7 +95,8 @@ impl Tokens {
     /// Tokens that a packet takes.
     #[inline(always)]
     fn for_packet(&self, bytes: u32) -> u64 {
-        u64::from(bytes.div_ceil(self.cell))
+        // Neither is near the end of its type.
+        u64::from((bytes + (self.cell - 1)) / self.cell)
     }
 
     fn parts(&self, now: Instant) -> u128 {
@@ -101,15 +104,16 @@ impl Tokens {
     }
 
     fn full(&self) -> u128 {
-        self.wide.unwrap_or(u128::from(self.narrow))
+        if self.is_narrow { u128::from(self.narrow) } else { self.wide }
     }
 
     /// Takes tokens, whether they are there or not.
     #[inline(always)]
     fn take(&mut self, now: Instant, tokens: u64) {
-        if self.wide.is_none() {
-            if let (Some(parts), Some(taken)) = (now.ps().checked_mul(self.rate), tokens.checked_mul(self.unit)) {
-                if let Some(full) = self.narrow.max(parts).checked_add(taken) {
+        if self.is_narrow {
+            if let Some(parts) = now.ps().checked_mul(self.rate) {
+                // A packet takes less than 2^31 tokens, of less than 2^32 parts each.
+                if let Some(full) = self.narrow.max(parts).checked_add(tokens * self.unit) {
                     self.narrow = full;
                     let one = full.saturating_sub(self.one_before_full);
                     self.one_at = Instant::from_ps(if self.rate == 1 { one } else { one.div_ceil(self.rate) });
@@ -123,7 +127,8 @@ impl Tokens {
     #[cold]
     #[inline(never)]
     fn take_wide(&mut self, now: Instant, tokens: u64) {
-        self.wide = Some(self.full().max(self.parts(now)) + u128::from(tokens) * u128::from(self.unit));
+        self.wide = self.full().max(self.parts(now)) + u128::from(tokens) * u128::from(self.unit);
+        self.is_narrow = false;
         self.one_at = self.when(now, 1);
     }
 
@@ -228,6 +233,9 @@ impl Occamy {
     /// A queue has changed: the tiers will be told when somebody asks.
     #[inline(always)]
     fn changed(&mut self, queue: usize) {
+        if self.stale.len() == self.place.len() {
+            return;
+        }
         let stale = &mut self.is_stale[queue];
         if !*stale {
             *stale = true;
@@ -284,9 +292,9 @@ impl Scheme for Occamy {
     }
 
     #[inline(always)]
-    fn not_before(&self, now: Instant, buffer: &Buffer) -> Instant {
+    fn not_before(&self, now: Instant, buffer: &Buffer, likely: bool) -> Instant {
         // A packet takes at least one token.
-        if real(self.longest) > self.least_alpha * real(buffer.remaining()) {
+        if likely || real(self.longest) > self.least_alpha * real(buffer.remaining()) {
             now.max(self.tokens.one_at)
         } else {
             Instant::NEVER

@@ -6,10 +6,8 @@
 //! rank, which would admit the wrong packets; its algorithm and its theorems need the smaller ones.)
 
 use super::check_capacity;
-use crate::admit::real;
 use crate::config::{ConfigError, ValidConfig, check_share};
 use crate::verdict::{RankTest, Why};
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -22,13 +20,13 @@ pub struct AifoConfig {
     pub headroom: f64,
     /// Ranks in the window. Default 20.
     pub window: usize,
-    /// Every so many ranks enter the window. Default 1.
+    /// Every so many ranks enter the window. Default 15, as in the paper's evaluation.
     pub sample: u64,
 }
 
 impl Default for AifoConfig {
     fn default() -> Self {
-        Self { capacity: 20, headroom: 0.1, window: 20, sample: 1 }
+        Self { capacity: 20, headroom: 0.1, window: 20, sample: 15 }
     }
 }
 
@@ -48,8 +46,11 @@ impl AifoConfig {
 /// Ranks that fit this are kept in lanes that are compared together.
 type Lane = i32;
 
-/// Windows up to this size are counted through in lanes; larger ones are kept sorted.
+/// Windows up to this size are counted through in lanes, unless they rarely change; others are kept sorted.
 const LANES: usize = 64;
+
+/// From this sampling on a window changes rarely enough to be kept sorted.
+const RARELY: u64 = 4;
 
 /// Ranks side by side; what is not filled yet holds the largest number, which is smaller than no rank.
 #[derive(Clone, Debug)]
@@ -64,50 +65,61 @@ impl Lanes {
     }
 }
 
-/// The last `size` ranks: in lanes as long as they are few and small, else in the order they came and sorted.
+/// The last `size` ranks.
 #[derive(Clone, Debug)]
 struct Window {
-    lanes: Lanes,
+    /// Whether ranks are in `ring` and `sorted`, or in `lanes`.
+    is_sorted: bool,
     /// Where the next rank goes.
     next: u32,
     entries: u32,
     size: u32,
-    wide: Option<Box<Wide>>,
-}
-
-/// Ranks of any size, in any number.
-#[derive(Clone, Debug)]
-struct Wide {
-    ring: Vec<u64>,
     sorted: Vec<u64>,
+    /// In the order they came.
+    ring: Vec<u64>,
+    lanes: Lanes,
 }
 
 impl Window {
-    fn new(size: usize) -> Self {
-        let wide = (size > LANES).then(|| Box::new(Wide { ring: Vec::new(), sorted: Vec::new() }));
-        Self { lanes: Lanes([Lane::MAX; LANES]), next: 0, entries: 0, size: size as u32, wide }
+    fn new(size: usize, is_sorted: bool) -> Self {
+        Self {
+            is_sorted,
+            next: 0,
+            entries: 0,
+            size: size as u32,
+            sorted: Vec::new(),
+            ring: Vec::new(),
+            lanes: Lanes([Lane::MAX; LANES]),
+        }
     }
 
     /// Entries that are strictly smaller.
     #[inline(always)]
     fn smaller(&self, rank: u64) -> usize {
-        if let Some(wide) = &self.wide {
-            return wide.smaller(rank);
+        if self.is_sorted {
+            return self.sorted.partition_point(|held| *held < rank);
         }
         // A rank that does not fit a lane is above all that do.
         let Ok(rank) = Lane::try_from(rank) else { return self.entries as usize };
-        match self.size {
-            0..=8 => self.lanes.smaller::<8>(rank),
-            9..=24 => self.lanes.smaller::<24>(rank),
-            _ => self.lanes.smaller::<LANES>(rank),
+        if self.size <= 24 { self.lanes.smaller::<24>(rank) } else { self.lanes.smaller::<LANES>(rank) }
+    }
+
+    /// Whether at most `limit` entries are strictly smaller.
+    #[inline(always)]
+    fn at_most(&self, limit: usize, rank: u64) -> bool {
+        if self.is_sorted {
+            // The entry at index `limit` has that many before it.
+            self.sorted.get(limit).is_none_or(|held| *held >= rank)
+        } else {
+            self.smaller(rank) <= limit
         }
     }
 
     #[inline(always)]
     fn push(&mut self, rank: u64) {
         // The largest number marks lanes that are not filled, so it is no rank.
-        if self.wide.is_some() || rank >= Lane::MAX as u64 {
-            self.push_wide(rank);
+        if self.is_sorted || rank >= Lane::MAX as u64 {
+            self.push_sorted(rank);
         } else {
             self.lanes.0[self.next as usize % LANES] = rank as Lane;
         }
@@ -121,26 +133,15 @@ impl Window {
     }
 
     #[inline(never)]
-    fn push_wide(&mut self, rank: u64) {
-        let lanes = &self.lanes.0[..(self.entries as usize).min(LANES)];
-        let wide = self.wide.get_or_insert_with(|| {
-            let ring: Vec<u64> = lanes.iter().map(|rank| *rank as u64).collect();
-            let mut sorted = ring.clone();
-            sorted.sort_unstable();
-            Box::new(Wide { ring, sorted })
-        });
-        wide.push(self.next as usize, rank);
-    }
-}
-
-impl Wide {
-    fn smaller(&self, rank: u64) -> usize {
-        self.sorted.partition_point(|held| *held < rank)
-    }
-
-    fn push(&mut self, next: usize, rank: u64) {
+    fn push_sorted(&mut self, rank: u64) {
+        if !self.is_sorted {
+            self.is_sorted = true;
+            self.ring = self.lanes.0[..self.entries as usize].iter().map(|rank| *rank as u64).collect();
+            self.sorted.clone_from(&self.ring);
+            self.sorted.sort_unstable();
+        }
         let to = self.smaller(rank);
-        let Some(oldest) = self.ring.get_mut(next) else {
+        let Some(oldest) = self.ring.get_mut(self.next as usize) else {
             self.ring.push(rank);
             return self.sorted.insert(to, rank);
         };
@@ -168,22 +169,36 @@ struct Port {
 pub(crate) struct Aifo {
     capacity: usize,
     headroom: f64,
-    /// `C*(1-k)`.
-    scaled: f64,
     sample: u64,
+    /// For every number of waiting packets up to the capacity: the most entries of a full window that may be smaller. This is
+    /// the test worked out beforehand.
+    limits: Vec<u32>,
     ports: Vec<Port>,
+}
+
+/// The test: `smaller * (C*(1-k)) <= (C - c) * entries`.
+fn passes(smaller: usize, entries: usize, waiting: usize, capacity: usize, headroom: f64) -> bool {
+    waiting < capacity
+        && smaller as f64 * (capacity as f64 * (1.0 - headroom)) <= (capacity - waiting) as f64 * entries as f64
 }
 
 impl Aifo {
     pub(super) fn new(config: &AifoConfig, switch: &ValidConfig) -> Self {
-        let port = Port { window: Window::new(config.window), until_sample: 0 };
-        Self {
-            capacity: config.capacity,
-            headroom: config.headroom,
-            scaled: config.capacity as f64 * (1.0 - config.headroom),
-            sample: config.sample,
-            ports: vec![port; switch.rates.len()],
+        let AifoConfig { capacity, headroom, window, sample } = *config;
+        let is_sorted = window > LANES || sample >= RARELY;
+        let port = Port { window: Window::new(window, is_sorted), until_sample: 0 };
+        // The more wait, the fewer may be smaller, so the limits are found in one pass. Very large queues do without.
+        let mut limits = Vec::new();
+        if capacity <= 1 << 16 {
+            let mut limit = window;
+            for waiting in 0..capacity {
+                while limit > 0 && !passes(limit, window, waiting, capacity, headroom) {
+                    limit -= 1;
+                }
+                limits.push(limit as u32);
+            }
         }
+        Self { capacity, headroom, sample, limits, ports: vec![port; switch.rates.len()] }
     }
 
     #[inline(always)]
@@ -194,11 +209,18 @@ impl Aifo {
             *until_sample = self.sample;
         }
         *until_sample -= 1;
-        let (smaller, entries) = (window.smaller(rank), window.entries as usize);
-        let (capacity, headroom) = (self.capacity, self.headroom);
-        why.note(|e| e.rank_test = Some(RankTest { rank, smaller, entries, waiting, capacity, headroom }));
-        waiting < capacity
-            && real(smaller as u64) * self.scaled <= real((capacity - waiting) as u64) * real(entries as u64)
+        why.note(|e| {
+            let (smaller, entries) = (window.smaller(rank), window.entries as usize);
+            let (capacity, headroom) = (self.capacity, self.headroom);
+            e.rank_test = Some(RankTest { rank, smaller, entries, waiting, capacity, headroom });
+        });
+        match self.limits.get(waiting) {
+            Some(limit) if window.entries == window.size => window.at_most(*limit as usize, rank),
+            _ => {
+                let (smaller, entries) = (window.smaller(rank), window.entries as usize);
+                passes(smaller, entries, waiting, self.capacity, self.headroom)
+            }
+        }
     }
 
     pub(super) fn inherit(&mut self, earlier: &Self) {
@@ -217,8 +239,10 @@ mod tests {
 
     #[test]
     fn the_window_slides_in_lanes_and_sorted() {
-        for size in [1, 5, 8, 9, 20, 24, 25, LANES, LANES + 1, 100] {
-            let mut window = Window::new(size);
+        for (size, is_sorted) in
+            [1, 5, 20, 24, 25, LANES, LANES + 1].into_iter().flat_map(|n| [(n, true), (n, n > LANES)])
+        {
+            let mut window = Window::new(size, is_sorted);
             let mut plain: Vec<u64> = Vec::new();
             let mut state = 3u64;
             for number in 0..2_000 {
