@@ -22,6 +22,9 @@ impl Observer for LastEnd {
     fn lost(&mut self, _: Lost) {}
 }
 
+/// Something that is counted.
+type Counting = fn(&Tm) -> u64;
+
 /// Splits at the commas that stand outside of brackets.
 fn arguments(text: &str) -> Vec<&str> {
     let mut depth = 0;
@@ -66,9 +69,10 @@ pub(crate) fn run(
     policies: &str,
 ) -> Result<(), Failure> {
     let switches = switches(file, switch, policies)?;
-    // A class must be known to every policy: the arrivals are read with the pickiest.
-    let pickiest = switches.iter().map(|(_, switch)| switch).find(|switch| !switch.policy.knows_class(u32::MAX));
-    let mut arrivals = Arrivals::open(&args.arrivals, pickiest.unwrap_or(switch))?;
+    // A class must be known to every policy: the arrivals are read with the one that knows the fewest.
+    let strictest =
+        switches.iter().map(|(_, switch)| switch).min_by_key(|switch| switch.policy.classes().unwrap_or(usize::MAX));
+    let mut arrivals = Arrivals::open(&args.arrivals, strictest.unwrap_or(switch))?;
     let mut runs: Vec<(Driver, LastEnd)> =
         switches.iter().map(|(_, switch)| (Driver::new(Tm::new(switch.clone())), LastEnd::default())).collect();
     let mut progress = Progress::new(&arrivals, args.quiet);
@@ -76,7 +80,7 @@ pub(crate) fn run(
         for (driver, end) in &mut runs {
             driver.arrive(now, &packet, end).map_err(|error| arrivals.too_late(error))?;
         }
-        progress.tick(&arrivals)?;
+        progress.tick(&arrivals);
     }
     for (driver, end) in &mut runs {
         driver.finish(end).map_err(|error| arrivals.too_late(error))?;
@@ -91,9 +95,9 @@ fn table(rows: &[(String, &(Driver, LastEnd))]) -> String {
         .into_iter()
         .filter(|reason| rows.iter().any(|(_, (run, _))| run.tm().pool_counters().dropped_by(*reason).packets > 0))
         .collect();
-    let any = |count: fn(&Tm) -> u64| rows.iter().any(|(_, (run, _))| count(run.tm()) > 0);
-    let extra: Vec<(&str, fn(&Tm) -> u64)> = [
-        ("trimmed", (|tm: &Tm| tm.pool_counters().trimmed.packets) as fn(&Tm) -> u64),
+    let any = |count: Counting| rows.iter().any(|(_, (run, _))| count(run.tm()) > 0);
+    let extra: Vec<(&str, Counting)> = [
+        ("trimmed", (|tm: &Tm| tm.pool_counters().trimmed.packets) as Counting),
         ("returned", |tm: &Tm| tm.pool_counters().returned.packets),
         ("marked", |tm: &Tm| tm.pool_counters().marked.packets),
     ]

@@ -1,7 +1,9 @@
 //! Why a packet met its fate, in plain words with numbers.
 
 use forebay_tm::mark::MarkConfig;
-use forebay_tm::{Departure, Explanation, Instant, Lost, Packet, RankTest, Reason, Threshold, ValidConfig, Verdict};
+use forebay_tm::{
+    Bytes, Departure, Explanation, Instant, Lost, Packet, RankTest, Reason, Threshold, ValidConfig, Verdict,
+};
 use std::fmt::Write;
 
 /// What became of a packet after its arrival.
@@ -60,9 +62,9 @@ impl Story {
         );
         let _ = writeln!(
             text,
-            "  It met {} B in {} packets in its queue, and {} B of the {} B buffer in use. It would be charged {} B.",
+            "  It met {} B in {} in its queue, and {} B of the {} B buffer in use. It would be charged {} B.",
             why.length.get(),
-            why.waiting,
+            packets(why.waiting),
             why.total.get(),
             why.buffer.get(),
             why.charge.get()
@@ -88,37 +90,55 @@ impl Story {
     }
 
     fn verdict(&self, packet: &Packet, why: &Explanation, switch: &ValidConfig) -> String {
-        let needed = why.length.get() + why.charge.get();
+        let whole = why.length.get() + why.charge.get();
         let limit = why.threshold.map_or(0.0, |threshold| threshold.value);
+        // Where queues own a part, the threshold is for what exceeds it.
+        let owned = why.threshold.and_then(|threshold| threshold.reserved).map_or(0, Bytes::get);
+        let above = whole.saturating_sub(owned);
+        let shown = if owned == 0 { format!("{whole} B") } else { format!("{whole} B - {owned} B = {above} B") };
         let because = |reason| match reason {
             Reason::Oversize => format!("its {} B are more than the whole buffer", why.charge.get()),
             Reason::Rank => match &why.rank_test {
                 Some(_) => "AIFO's test failed".to_owned(),
                 None => "its rank found no place in the queue".to_owned(),
             },
-            Reason::QueueFull => format!("its queue already held {} packets, which is queue_capacity", why.waiting),
+            Reason::QueueFull => {
+                format!("its queue already held {}, which is queue_capacity", packets(why.waiting))
+            }
+            Reason::Full if owned > 0 => {
+                let more = above - why.length.get().saturating_sub(owned);
+                let free = why.threshold.and_then(|threshold| threshold.remaining).map_or(0, Bytes::get);
+                format!("it did not fit the shared part: {more} B of it were needed and {free} B were free")
+            }
             Reason::Full => {
                 let free = why.buffer.get() - why.total.get();
                 format!("it did not fit: {} B were needed and {free} B were free", why.charge.get())
             }
-            Reason::Threshold => format!("{needed} B would be above the threshold of {limit:.1} B"),
+            Reason::Threshold => format!("{shown} would be above the threshold of {limit:.1} B"),
             Reason::FairDrop => "approximate fair dropping drew it".to_owned(),
             Reason::Marking => format!("the marking rule drops at {} B", why.length.get()),
             Reason::Watermark => format!("{} B are above the watermark", why.length.get()),
-            Reason::PushedOut | Reason::Expelled | Reason::HeaderFull => "the header queue had no room".to_owned(),
+            Reason::PushedOut | Reason::Expelled | Reason::HeaderFull => {
+                "it was rejected, and there was no room for its header".to_owned()
+            }
         };
         match why.verdict {
             Some(Verdict::Queued { marked }) => {
-                let room = why.threshold.map_or_else(
-                    || "there was room".to_owned(),
-                    |_| format!("{needed} B are within the threshold of {limit:.1} B and the packet fits"),
-                );
+                let room = match why.threshold {
+                    None => "there was room".to_owned(),
+                    Some(_) if owned > 0 && above == 0 => {
+                        format!("{whole} B are within the {owned} B that its queue owns")
+                    }
+                    Some(_) => format!("{shown} are within the threshold of {limit:.1} B and the packet fits"),
+                };
                 let mark = match (&switch.mark, marked, packet.ect) {
                     (Some(MarkConfig::Step(step)), true, _) => {
                         format!(" It was marked: {} B are at least {} B.", why.length.get(), step.threshold.get())
                     }
                     (Some(_), true, _) => " It was marked.".to_owned(),
-                    (Some(_), false, false) => " It is not ECN-capable, so it was not marked.".to_owned(),
+                    (Some(MarkConfig::Step(step)), false, false) if why.length >= step.threshold => {
+                        " It is not ECN-capable, so it was not marked.".to_owned()
+                    }
                     _ => String::new(),
                 };
                 format!("It was admitted: {room}.{mark}")
@@ -163,6 +183,10 @@ impl Story {
             None => "Nothing of it was sent.".to_owned(),
         }
     }
+}
+
+fn packets(number: usize) -> String {
+    if number == 1 { "1 packet".to_owned() } else { format!("{number} packets") }
 }
 
 fn rank_test(test: &RankTest) -> String {

@@ -23,8 +23,6 @@ use std::process::ExitCode;
 pub(crate) enum Failure {
     /// Something that the user can put right: exit code 2.
     Input(String),
-    /// Ctrl-C: exit code 130.
-    Interrupted(String),
 }
 
 impl From<forebay_settings::Diagnostic> for Failure {
@@ -35,6 +33,7 @@ impl From<forebay_settings::Diagnostic> for Failure {
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
+    output::clean_up_on_interrupt();
     let result = match &args.command {
         args::Command::Replay(args) => replay::run(args),
         args::Command::Demo(args) => demo::run(args),
@@ -44,10 +43,6 @@ fn main() -> ExitCode {
         Err(Failure::Input(text)) => {
             eprintln!("{text}");
             ExitCode::from(2)
-        }
-        Err(Failure::Interrupted(text)) => {
-            eprintln!("{text}");
-            ExitCode::from(130)
         }
     }
 }

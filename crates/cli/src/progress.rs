@@ -1,20 +1,7 @@
-//! Progress of long work, and its interruption.
+//! Progress of long work.
 
-use crate::Failure;
 use crate::arrivals::Arrivals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Whether Ctrl-C was pressed. The first call starts to listen.
-fn interrupted() -> bool {
-    static LISTENING: OnceLock<bool> = OnceLock::new();
-    LISTENING.get_or_init(|| ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).is_ok());
-    INTERRUPTED.load(Ordering::Relaxed)
-}
-
 /// A bar on standard error, if that is a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -37,24 +24,12 @@ impl Progress {
 
     /// Another packet was read.
     #[inline]
-    pub(crate) fn tick(&mut self, arrivals: &Arrivals<'_>) -> Result<(), Failure> {
+    pub(crate) fn tick(&mut self, arrivals: &Arrivals<'_>) {
         self.packets += 1;
         if self.packets % Self::STRIDE == 0 {
-            self.look(arrivals)?;
+            self.bar.set_position(arrivals.read);
+            self.bar.set_message(format!("{} packets", self.packets));
         }
-        Ok(())
-    }
-
-    #[cold]
-    fn look(&self, arrivals: &Arrivals<'_>) -> Result<(), Failure> {
-        if interrupted() {
-            self.bar.finish_and_clear();
-            let text = format!("interrupted after {} packets; nothing was written", self.packets);
-            return Err(Failure::Interrupted(text));
-        }
-        self.bar.set_position(arrivals.read);
-        self.bar.set_message(format!("{} packets", self.packets));
-        Ok(())
     }
 }
 

@@ -13,6 +13,8 @@ use crate::verdicts::Verdicts;
 use forebay_settings::{Diagnostic, SwitchFile};
 use forebay_tm::drive::{Driver, EndOfTime, Observer};
 use forebay_tm::{Departure, Instant, Lost, Packet, Tm, ValidConfig, Verdict};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
@@ -73,7 +75,7 @@ fn replay(
         } else {
             driver.arrive(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
         }
-        progress.tick(arrivals)?;
+        progress.tick(arrivals);
         watchers.check()?;
     }
     driver.finish(watchers).map_err(|error| arrivals.too_late(error))?;
@@ -86,15 +88,14 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Diagnostic> {
     /// Far above any switch file.
     const MOST: u64 = 16 << 20;
     let name = path.display().to_string();
-    let length = std::fs::metadata(path).map_err(|error| cannot_read(&name, &error))?.len();
-    if length > MOST {
-        return Err(Diagnostic::of_file(
-            name,
-            format!("{length} bytes are too many for a switch file"),
-            "is this the right file?",
-        ));
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes))
+        .map_err(|error| cannot_read(&name, &error))?;
+    if bytes.len() as u64 > MOST {
+        let problem = format!("more than {MOST} bytes are too many for a switch file");
+        return Err(Diagnostic::of_file(name, problem, "is this the right file?"));
     }
-    let bytes = std::fs::read(path).map_err(|error| cannot_read(&name, &error))?;
     String::from_utf8(bytes).map_err(|error| {
         let line =
             error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;

@@ -95,7 +95,7 @@ impl Timeline {
             }
             // While everything is empty there is nothing to write.
             let skipped = if any { 0 } else { (now.since(self.next_sample).ps() - 1) / every.ps() };
-            self.next_sample = self.next_sample + Duration::from_ps((skipped + 1) * every.ps());
+            self.next_sample = self.next_sample + Duration::from_ps((skipped + 1).saturating_mul(every.ps()));
         }
         self.look(tm);
         Ok(())

@@ -183,8 +183,8 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Rows kept in memory at most (about 24 MB).
-    const MOST: usize = 1 << 20;
+    /// Rows kept in memory at most (about 25 MB: the queue of rows doubles as it grows).
+    const MOST: usize = (1 << 20) - 1;
 
     pub(crate) fn new(output: Output) -> Result<Self, Failure> {
         Self::with_limit(output, Self::MOST)

@@ -100,17 +100,11 @@ impl List {
 
 /// All descriptors; the unused ones form a free list. Grows to the largest number of packets that ever waited, then
 /// allocates no more.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Descriptors {
     slots: Vec<Descriptor>,
     /// The first unused one; the others follow by their `next`, up to the first index beyond all descriptors.
     free: u32,
-}
-
-impl Default for Descriptors {
-    fn default() -> Self {
-        Self { slots: Vec::new(), free: 0 }
-    }
 }
 
 impl Descriptors {

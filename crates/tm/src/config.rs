@@ -17,7 +17,7 @@ pub const MAX_QUEUES_PER_PORT: usize = 64;
 /// Queues in all.
 pub const MAX_QUEUES: usize = 1 << 20;
 /// The largest buffer: far above any switch, far below what a sum could overflow.
-pub const MAX_BUFFER: Bytes = Bytes::new(1 << 44);
+pub const MAX_BUFFER: Bytes = Bytes::new(16_000_000_000_000);
 
 /// Everything that makes a traffic manager. Fields that have no natural default are given to [`TmConfig::new`].
 #[derive(Clone, Debug, PartialEq)]
@@ -216,6 +216,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    #[allow(clippy::needless_pass_by_value, reason = "callers give numbers and literals")]
     pub(crate) fn new(field: &'static str, value: impl ToString, problem: impl Into<String>) -> Self {
         Self { field, value: value.to_string(), problem: problem.into(), remedy: String::new() }
     }

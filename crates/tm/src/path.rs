@@ -215,7 +215,7 @@ impl Path {
         }
         // Steps 5 and 6.
         if !PLAIN && self.has(extra::MARKING | extra::SORTED) {
-            return self.enqueue_with_care(policy, now, packet, place, charge, rank, lost);
+            return self.enqueue_with_care(policy, now, packet, place, charge, rank, lost, why);
         }
         let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
         let before = self.buffer.append::<PLAIN>(place.queue, descriptor);
@@ -266,12 +266,12 @@ impl Path {
         charge: u64,
         rank: u64,
         lost: &mut impl FnMut(Lost),
+        why: &mut impl Why,
     ) -> Verdict {
         let length = self.buffer.length(place.queue);
         let mark = self.marker.judge(now, place.queue, length, packet.ect);
         if mark == Mark::Drop {
-            self.losses[place.queue].drop(Reason::Marking, packet.bytes);
-            return Verdict::Dropped { reason: Reason::Marking };
+            return self.drop(packet, place, Reason::Marking, why);
         }
         let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
         let before = if self.has(extra::SORTED) {
@@ -281,10 +281,7 @@ impl Path {
                     self.push_out(policy, now, place.queue, lost);
                     0
                 }
-                Join::No => {
-                    self.losses[place.queue].drop(Reason::Rank, packet.bytes);
-                    return Verdict::Dropped { reason: Reason::Rank };
-                }
+                Join::No => return self.drop(packet, place, Reason::Rank, why),
             };
             let (slot, before) = self.buffer.adopt(place.queue, descriptor);
             self.scheduler.insert(place.port, slot, lane, packet, &mut self.buffer);
@@ -425,7 +422,7 @@ impl Path {
         now: Instant,
         port: usize,
     ) -> Option<Departure> {
-        if !PLAIN && self.has(extra::TRIMMING) && self.header_next(port) {
+        if !PLAIN && self.has(extra::TRIMMING) && self.header_next(now, port) {
             return self.transmit_header(policy, now, port);
         }
         let Self { ports, buffer, scheduler, extras, round_robin, .. } = self;
@@ -459,7 +456,7 @@ impl Path {
             if header {
                 self.losses[place.queue].headers_sent.add(bytes);
             }
-            if self.has(extra::RANKS) {
+            if self.has(extra::RANKS) && !header {
                 self.ranker.picked(port, rank, self.ports[port].waiting == 0);
             }
         }
@@ -469,9 +466,11 @@ impl Path {
     }
 
     /// Whether a header leaves before the data of a port.
-    fn header_next(&mut self, port: usize) -> bool {
+    fn header_next(&mut self, now: Instant, port: usize) -> bool {
         let state = &mut self.ports[port];
-        let (headers, data) = (!state.headers.is_empty(), state.waiting != 0);
+        // Data that may not leave yet does not hold up headers.
+        let may_leave = self.scheduler.next_eligible(port).is_none_or(|at| at <= now);
+        let (headers, data) = (!state.headers.is_empty(), state.waiting != 0 && may_leave);
         match &self.config.trim {
             Some(TrimConfig::Ndp(config)) if headers || data => state.turn.header_next(config, headers, data),
             _ => false,

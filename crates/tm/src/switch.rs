@@ -225,7 +225,8 @@ impl Tm {
             }
         }
         while self.next_update < now || (self.next_update == now && phase != Phase::Transmissions) {
-            let interval = self.policy.interval().expect("only a policy with an interval has updates");
+            // Only a policy with an interval has updates; without one the last instant there is looks like one.
+            let Some(interval) = self.policy.interval() else { break };
             let unsettled = self.policy.update(&self.path.buffer);
             self.next_update = self.next_update + interval;
             if !unsettled && self.next_update < now {

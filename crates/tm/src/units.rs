@@ -251,7 +251,10 @@ impl Quantity {
         if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.contains('.') {
             return Err(self.error(format!("\"{text}\" is not a {name}: \"{number}\" is not a number")));
         }
-        let too_large = || self.error(format!("\"{text}\" is too large a {name}"));
+        let too_large = || UnitError {
+            problem: format!("\"{text}\" is too large a {name}"),
+            remedy: format!("give at most {}{}", u64::MAX, self.units[0].0),
+        };
         let fraction = fraction.trim_end_matches('0');
         // All the digits as one integer, then scaled: exact, and a fraction of the base unit shows as a remainder.
         let mut digits: u128 = 0;
@@ -268,15 +271,17 @@ impl Quantity {
         u64::try_from(scaled / divisor).map_err(|_| too_large())
     }
 
-    /// The shortest exact form: the largest unit in which at most three decimals suffice.
+    /// The shortest exact form: the largest unit in which at most six decimals suffice.
     fn print(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, scale) in self.print {
-            if value >= *scale && value % (scale / 1_000) == 0 {
-                let (whole, thousandths) = (value / scale, value % scale / (scale / 1_000));
-                let text = if thousandths == 0 {
+            let step = (scale / 1_000_000).max(1);
+            if value >= *scale && value % step == 0 {
+                let (whole, steps) = (value / scale, value % scale / step);
+                let text = if steps == 0 {
                     format!("{whole}{unit}")
                 } else {
-                    let decimals = format!("{thousandths:03}");
+                    let digits = (scale / step).ilog10() as usize;
+                    let decimals = format!("{steps:0digits$}");
                     format!("{whole}.{}{unit}", decimals.trim_end_matches('0'))
                 };
                 return f.pad(&text);
@@ -355,13 +360,14 @@ mod tests {
     #[test]
     fn printing_is_exact_and_reads_back() {
         for (bytes, text) in
-            [(9_600, "9.6KB"), (9_000_000, "9MB"), (1_500, "1.5KB"), (1_234_567, "1234.567KB"), (999, "999B")]
+            [(9_600, "9.6KB"), (9_000_000, "9MB"), (1_500, "1.5KB"), (1_234_567, "1.234567MB"), (999, "999B")]
         {
             assert_eq!(Bytes::new(bytes).to_string(), text);
             assert_eq!(text.parse::<Bytes>().unwrap().get(), bytes);
         }
         assert_eq!(Rate::from_gbps(100).to_string(), "100Gbps");
-        assert_eq!(Duration::from_ps(1_234_567).to_string(), "1234.567ns");
+        assert_eq!(Duration::from_ps(1_234_567).to_string(), "1.234567us");
+        assert_eq!(Duration::from_ps(1_234_567_891).to_string(), "1234.567891us");
         assert_eq!(Duration::from_ps(0).to_string(), "0ps");
     }
 

@@ -26,7 +26,9 @@ impl Scheme for CompletePartitioning {
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         why.note(|e| e.threshold = Some(self.threshold()));
         if buffer.length(request.queue) + request.charge <= self.share {
-            Admission::Admit
+            // The parts add up to no more than the buffer, unless a queue outgrew its part: under another policy before,
+            // or by headers of cut packets.
+            if request.charge <= buffer.remaining() { Admission::Admit } else { Admission::Reject(Reason::Full) }
         } else {
             Admission::Reject(Reason::Threshold)
         }

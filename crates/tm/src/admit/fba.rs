@@ -9,6 +9,7 @@ use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, 
 use crate::schedule::Place;
 use crate::units::{Bytes, Duration};
 use crate::verdict::{Threshold, Why};
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// Settings of FBA.
@@ -40,6 +41,8 @@ impl FbaConfig {
 pub(crate) struct Fba {
     /// Per queue index: what the operator asked for.
     wanted: Vec<f64>,
+    /// Per queue index: `N'` and `g`, as the controller saw them last.
+    seen: Vec<(f64, f64)>,
     /// Per queue index: what the switch has.
     set: Vec<f64>,
     shares: Shares,
@@ -52,6 +55,7 @@ impl Fba {
         let groups = group_of("policy.groups", config.groups.as_ref(), switch.queues).expect("validated");
         let wanted = config.alpha.spread(switch);
         Self {
+            seen: vec![(1.0, 1.0); wanted.len()],
             set: wanted.clone(),
             wanted,
             shares: Shares::new(&groups, switch),
@@ -70,6 +74,18 @@ impl Fba {
             g: Some(self.shares.share(queue, port, waits)),
             ..Threshold::default()
         }
+    }
+
+    fn apply(&mut self) {
+        for (queue, (n, g)) in self.seen.iter().enumerate() {
+            self.set[queue] = (self.wanted[queue] / n) * g;
+        }
+    }
+
+    /// Goes on from what an earlier controller saw.
+    pub(super) fn inherit(&mut self, earlier: &Self) {
+        self.seen.clone_from(&earlier.seen);
+        self.apply();
     }
 }
 
@@ -103,11 +119,11 @@ impl Scheme for Fba {
 
     /// Doing this twice with the same buffer is doing it once.
     fn update(&mut self, buffer: &Buffer) -> bool {
-        for queue in 0..self.set.len() {
-            let port = queue / self.queues_per_port;
+        for (queue, seen) in self.seen.iter_mut().enumerate() {
             let n = real(u64::from(self.shares.busy(queue).max(1)));
-            self.set[queue] = (self.wanted[queue] / n) * self.shares.share(queue, port, buffer.length(queue) > 0);
+            *seen = (n, self.shares.share(queue, queue / self.queues_per_port, buffer.length(queue) > 0));
         }
+        self.apply();
         false
     }
 }

@@ -205,6 +205,7 @@ impl IntelligentBuffer {
             let length = buffer.length(queue);
             let step = -gain_now * (real(length) - reference) + gain_before * (real(share.length_before) - reference);
             let fair = (share.fair + step).clamp(0.0, ceiling);
+            changed |= length != share.length_before;
             changed |= fair != share.fair || share.bytes != 0 || share.bytes_before != 0;
             share.fair = fair;
             share.length_before = length;

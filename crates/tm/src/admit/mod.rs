@@ -30,7 +30,7 @@ pub use occamy::OccamyConfig;
 pub(crate) use dynamic_thresholds::DynamicThresholds;
 
 use crate::buffer::{Buffer, Queue};
-use crate::config::{ConfigError, TmConfig, ValidConfig};
+use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 use crate::packet::Packet;
 use crate::schedule::Place;
 use crate::units::{Duration, Instant};
@@ -141,14 +141,21 @@ impl PolicyConfig {
         }
     }
 
-    /// Whether a packet of this class can be judged: FB with packet classes needs an alpha for each.
-    pub fn knows_class(&self, class: u32) -> bool {
+    /// How many classes of packets it can judge: FB with packet classes needs an alpha for each. `None` is any number.
+    pub fn classes(&self) -> Option<usize> {
         match self {
-            Self::FlexibleBuffer(config) if config.classes == Classes::Packet => {
-                config.alpha.get(class as usize).is_some()
-            }
-            _ => true,
+            Self::FlexibleBuffer(FlexibleBufferConfig {
+                classes: Classes::Packet,
+                alpha: PerQueue::Each(alphas),
+                ..
+            }) => Some(alphas.len()),
+            _ => None,
         }
+    }
+
+    /// Whether a packet of this class can be judged.
+    pub fn knows_class(&self, class: u32) -> bool {
+        self.classes().is_none_or(|classes| (class as usize) < classes)
     }
 }
 
@@ -366,6 +373,7 @@ impl Policy {
             with_policy!(&mut *self, policy => policy.enqueued(place, 0, buffer.length(queue), buffer));
         }
         match (self, earlier) {
+            (Self::Fba(new), Self::Fba(old)) => new.inherit(old),
             (Self::Abm(new), Self::Abm(old)) => new.congestion.inherit(&old.congestion),
             (Self::AbmOnDt(new), Self::AbmOnDt(old)) => new.inherit(old),
             (Self::FlowAware(new), Self::FlowAware(old)) => new.inherit(old),

@@ -94,8 +94,11 @@ impl Tokens {
 
     /// Tokens that a packet takes.
     #[inline(always)]
+    #[allow(
+        clippy::manual_div_ceil,
+        reason = "without the remainder it is shorter, and neither is near the end of its type"
+    )]
     fn for_packet(&self, bytes: u32) -> u64 {
-        // Neither is near the end of its type.
         u64::from((bytes + (self.cell - 1)) / self.cell)
     }
 
@@ -144,12 +147,21 @@ impl Tokens {
         Instant::from_ps(now.ps().saturating_add(wait))
     }
 
-    /// As many whole tokens at `now` as an earlier bucket had, as far as this one holds them.
+    /// The level that an earlier bucket had at `now`, as far as this one holds it; in whole tokens if they are of another
+    /// size.
     fn inherit(&mut self, earlier: &Self, now: Instant) {
-        let missing = earlier.full().saturating_sub(earlier.parts(now)).div_ceil(u128::from(earlier.unit));
-        let bucket = |tokens: &Self| tokens.capacity / u128::from(tokens.unit);
-        let missing = (missing + bucket(self)).saturating_sub(bucket(earlier));
-        self.take(now, u64::try_from(missing).unwrap_or(u64::MAX));
+        let signed = |parts: u128| i128::try_from(parts).unwrap_or(i128::MAX);
+        let mut level = signed(earlier.capacity) - signed(earlier.full().saturating_sub(earlier.parts(now)));
+        if (earlier.unit, earlier.rate) != (self.unit, self.rate) {
+            level = level.div_euclid(i128::from(earlier.unit)).saturating_mul(i128::from(self.unit));
+        }
+        let missing = (signed(self.capacity) - level).max(0).unsigned_abs();
+        let full = self.parts(now) + missing;
+        match u64::try_from(full) {
+            Ok(narrow) if self.is_narrow => self.narrow = narrow,
+            _ => (self.is_narrow, self.wide) = (false, full),
+        }
+        self.one_at = self.when(now, 1);
     }
 }
 
