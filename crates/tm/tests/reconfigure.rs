@@ -25,10 +25,6 @@ fn changes() -> impl Strategy<Value = (TmConfig, Vec<(usize, TmConfig)>, Vec<Op>
                     other.buffer = config.buffer;
                     other.cell = config.cell;
                     other.cell_pointers = config.cell_pointers;
-                    // A partition can be taken up by others when partitioning begins, and it looks at nothing else.
-                    if other.policy == PolicyConfig::CompletePartitioning {
-                        other.policy = PolicyConfig::CompleteSharing;
-                    }
                     (place, other)
                 };
                 (config.clone(), others.into_iter().map(fit).collect(), ops)
@@ -81,8 +77,6 @@ proptest! {
     /// The configuration that is in force already changes nothing.
     #[test]
     fn the_same_again_changes_nothing((config, others, ops) in changes()) {
-        // FBA falls back to the operator's alphas until its next update, and Occamy loses fractions of tokens.
-        prop_assume!(!matches!(config.policy, PolicyConfig::Fba(_) | PolicyConfig::Occamy(_)));
         let mut tm = start(&config);
         let mut untouched = tm.clone();
         let mut now = 0;

@@ -361,12 +361,8 @@ fn around(
 
 /// Switches of a given size whose queues keep the order of arrival: every policy with every such scheduler.
 fn ordered_switches_of(ports: usize, queues: usize) -> impl Strategy<Value = TmConfig> {
-    (policies(queues), ordered_schedulers(queues)).prop_flat_map(move |(policy, scheduler)| {
-        // Headers of cut payload go past every threshold, so that partitions can no longer all be filled; complete partitioning
-        // does not look at the whole buffer.
-        let cut = policy != PolicyConfig::CompletePartitioning;
-        around(ports, queues, policy, scheduler, cut)
-    })
+    (policies(queues), ordered_schedulers(queues))
+        .prop_flat_map(move |(policy, scheduler)| around(ports, queues, policy, scheduler, true))
 }
 
 /// Switches of a given size: every policy with every scheduler that goes with it.
