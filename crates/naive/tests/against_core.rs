@@ -1,134 +1,8 @@
 //! The fast core against the naive reference: the same random switches and arrivals, through the same text forms that a
 //! user writes, get the same verdicts, marks and times; and every queue is as long at the end of every instant.
 
-use forebay_naive::{Arrival, Dice, Outcome, Reason, Switch, Verdict, random_case, run_observed, to_toml};
-use forebay_settings::read_switch;
-use forebay_tm::drive::{Driver, Observer};
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Tm};
-use std::collections::BTreeMap;
-
-/// Collects outcomes and the queues' lengths.
-struct Watch {
-    outcomes: Vec<Option<Outcome>>,
-    rejected: Vec<Option<Reason>>,
-    marked: Vec<bool>,
-    lengths: BTreeMap<u64, Vec<u64>>,
-    check: bool,
-}
-
-fn reason(reason: forebay_tm::Reason) -> Reason {
-    Reason::ALL.into_iter().find(|known| known.as_str() == reason.as_str()).expect("a reason of the specification")
-}
-
-impl Watch {
-    fn ends(&mut self, id: PacketId, outcome: Outcome) {
-        let place = &mut self.outcomes[id.0 as usize];
-        assert!(place.is_none(), "packet {} met two fates: {place:?} and {outcome:?}", id.0);
-        *place = Some(outcome);
-    }
-}
-
-impl Observer for Watch {
-    fn arrived(&mut self, _: Instant, packet: &Packet, verdict: forebay_tm::Verdict) {
-        let mut end = |verdict, why| {
-            let outcome = Outcome { verdict, reason: reason(why), marked: false, start: None, end: None };
-            self.ends(packet.id, outcome);
-        };
-        match verdict {
-            forebay_tm::Verdict::Queued { marked } => self.marked[packet.id.0 as usize] = marked,
-            forebay_tm::Verdict::Trimmed { reason: why } => self.rejected[packet.id.0 as usize] = Some(reason(why)),
-            forebay_tm::Verdict::Returned { reason } => end(Verdict::Returned, reason),
-            forebay_tm::Verdict::Dropped { reason } => end(Verdict::Dropped, reason),
-        }
-    }
-
-    fn started(&mut self, now: Instant, _: usize, departure: &Departure, end: Instant) {
-        let at = departure.id.0 as usize;
-        let (verdict, reason) = match self.rejected[at] {
-            Some(reason) => (Verdict::Trimmed, reason),
-            None => (Verdict::Sent, Reason::None),
-        };
-        assert_eq!(departure.header, verdict == Verdict::Trimmed);
-        let (start, end) = (Some(now.ps()), Some(end.ps()));
-        self.ends(departure.id, Outcome { verdict, reason, marked: self.marked[at], start, end });
-    }
-
-    fn lost(&mut self, lost: Lost) {
-        let marked = self.marked[lost.id.0 as usize];
-        let outcome =
-            Outcome { verdict: Verdict::Dropped, reason: reason(lost.reason), marked, start: None, end: None };
-        self.ends(lost.id, outcome);
-    }
-
-    fn instant_over(&mut self, now: Instant, tm: &Tm) {
-        let queues = tm.config().total_queues();
-        self.lengths.insert(now.ps(), (0..queues).map(|queue| tm.queue_bytes(queue).get()).collect());
-        if self.check {
-            assert!(tm.is_consistent(), "the accounts do not agree at {now}");
-        }
-    }
-}
-
-/// Runs the core. `watching` also gives the lengths of all queues at the end of every instant.
-fn core(switch: &Switch, arrivals: &[Arrival], watching: bool, extra: &str) -> (Vec<Outcome>, BTreeMap<u64, Vec<u64>>) {
-    let text = format!("{extra}{}", to_toml(switch));
-    let config = read_switch("switch.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let tm = Tm::new(config);
-    let mut driver = if watching { Driver::watching(tm) } else { Driver::new(tm) };
-    let n = arrivals.len();
-    let mut watch = Watch {
-        outcomes: vec![None; n],
-        rejected: vec![None; n],
-        marked: vec![false; n],
-        lengths: BTreeMap::new(),
-        check: watching,
-    };
-    for (id, arrival) in arrivals.iter().enumerate() {
-        let packet = Packet {
-            id: PacketId(id as u64),
-            bytes: arrival.bytes as u32,
-            port: arrival.port as u32,
-            queue: arrival.queue as u32,
-            class: arrival.class as u32,
-            flow: arrival.flow,
-            rank: arrival.rank,
-            eligible: Instant::ZERO,
-            unscheduled: arrival.unscheduled,
-            ect: arrival.ect,
-        };
-        driver.arrive(Instant::from_ps(arrival.time), &packet, &mut watch).unwrap();
-    }
-    driver.finish(&mut watch).unwrap();
-    assert!(driver.tm().is_consistent());
-    assert_eq!(driver.tm().used().get(), 0, "everything has left at the end");
-    let outcomes = watch.outcomes.into_iter().map(|outcome| outcome.expect("every packet met a fate")).collect();
-    (outcomes, watch.lengths)
-}
-
-fn compare(name: &str, switch: &Switch, arrivals: &[Arrival]) {
-    let mut lengths = BTreeMap::new();
-    let expected = run_observed(switch, arrivals, &mut |now, queues: &[u64]| {
-        lengths.insert(now, queues.to_vec());
-    });
-    let (plain, _) = core(switch, arrivals, false, "");
-    // Checking every pointer after every instant is slow where a cell is a byte.
-    let pointers = if switch.buffer / switch.cell < 2_000 { "cell_pointers = true\n" } else { "" };
-    let (watched, seen) = core(switch, arrivals, true, pointers);
-    for (packet, want) in expected.iter().enumerate() {
-        let show = || format!("{name}, packet {packet}: {:?}\n{}", arrivals[packet], to_toml(switch));
-        assert_eq!(plain[packet], *want, "{}", show());
-        assert_eq!(watched[packet], *want, "watching changed a verdict: {}", show());
-    }
-    for (now, want) in &lengths {
-        if let Some(got) = seen.get(now) {
-            assert_eq!(got, want, "{name}: queue lengths at the end of {now} ps\n{}", to_toml(switch));
-        }
-    }
-    assert!(
-        lengths.keys().filter(|now| seen.contains_key(now)).count() * 2 > lengths.len(),
-        "{name}: few common instants"
-    );
-}
+use forebay_compare::agree;
+use forebay_naive::{Dice, random_case};
 
 /// How many random cases; more with `FOREBAY_CASES=100000`.
 fn cases() -> u64 {
@@ -139,6 +13,6 @@ fn cases() -> u64 {
 fn random_switches_agree() {
     for seed in 0..cases() {
         let (switch, arrivals) = random_case(&mut Dice::from_seed(seed));
-        compare(&format!("seed {seed}"), &switch, &arrivals);
+        agree(&format!("seed {seed}"), &switch, &arrivals);
     }
 }

@@ -1,8 +1,9 @@
 //! Instructions for one arrival and one departure at overload, counted by callgrind:
-//! `cargo bench -p forebay-tm --bench instructions [-- --check]`.
+//! `cargo bench -p forebay-tm --bench instructions [-- [--check] [--limited] [--only SCHEME]]`.
 //!
 //! The benchmark runs itself under valgrind twice, with different numbers of packets, and takes the difference, so that
-//! start-up does not count, and subtracts the same loop without the core in it. With `--check` it fails if a scheme costs more than it may.
+//! start-up does not count, and subtracts the same loop without the core in it. With `--check` it fails if a scheme costs
+//! more than it may; with `--limited` it only counts the schemes that have a limit.
 
 mod overload;
 
@@ -40,7 +41,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let only = args.iter().position(|arg| arg == "--only").map(|at| args[at + 1].clone());
-    report(args.iter().any(|arg| arg == "--check"), only.as_deref())
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    let wanted = |case: &&Case| {
+        only.as_ref().is_none_or(|only| only == case.0) && (!has("--limited") || limit_of(case).is_some())
+    };
+    report(has("--check"), &CASES.iter().filter(wanted).collect::<Vec<_>>())
 }
 
 /// Instructions that a run takes, and what it printed.
@@ -59,14 +64,18 @@ fn count(case: &Case, queues: usize, steps: usize, how: &str) -> (f64, Vec<f64>)
     (instructions, printed.split_whitespace().map(|word| word.parse().expect("a number")).collect())
 }
 
-fn report(check: bool, only: Option<&str>) -> ExitCode {
+fn limit_of(case: &Case) -> Option<f64> {
+    FACTORS.iter().find(|(name, _)| *name == case.0).map(|(_, factor)| factor * LIMIT)
+}
+
+fn report(check: bool, cases: &[&Case]) -> ExitCode {
     let idle = (count(&CASES[0], QUEUES[0], MANY, "idle").0 - count(&CASES[0], QUEUES[0], FEW, "idle").0) / PAIRS;
     println!("instructions for one arrival and one departure, at five arrivals for every four departures");
     println!("(the benchmark's own loop, {idle:.1}, is not counted)\n");
     let columns: Vec<String> = QUEUES.iter().map(|queues| format!("{queues:>5} queues")).collect();
     println!("{:<12} {}  growth   limit  admitted  lost", "scheme", columns.join("  "));
     let mut failed = false;
-    for case in CASES.iter().filter(|case| only.is_none_or(|only| only == case.0)) {
+    for case in cases {
         let mut last = Vec::new();
         let costs = QUEUES.map(|queues| {
             let (few, _) = count(case, queues, FEW, "busy");
@@ -75,8 +84,7 @@ fn report(check: bool, only: Option<&str>) -> ExitCode {
             (many - few) / PAIRS - idle
         });
         let growth = costs[2] / costs[0];
-        let factor = FACTORS.iter().find(|(name, _)| *name == case.0).map(|(_, factor)| *factor);
-        let limit = factor.map(|factor| factor * LIMIT);
+        let limit = limit_of(case);
         let bad = limit.is_some_and(|limit| costs[1] > limit || growth > GROWTH);
         failed |= bad;
         let cells: Vec<String> = costs.iter().map(|cost| format!("{cost:>12.1}")).collect();
