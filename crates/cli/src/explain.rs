@@ -207,7 +207,8 @@ fn threshold_words(threshold: &Threshold, switch: &ValidConfig) -> String {
     let Threshold { value, alpha, remaining, n, g, mu, reserved, flow_bytes, drop_probability } = *threshold;
     let policy = switch.policy.name();
     let (Some(alpha), Some(remaining)) = (alpha, remaining) else {
-        return format!("The threshold of {policy} was {value:.1} B, an equal part of the buffer for every queue.");
+        let part = if policy == "cp" { ", an equal part of the buffer for every queue" } else { "" };
+        return format!("The threshold of {policy} was {value:.1} B{part}.");
     };
     let remaining = remaining.get();
     let formula = match (policy, n, g, mu) {

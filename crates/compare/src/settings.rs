@@ -103,9 +103,10 @@ fn policy(dice: &mut Dice, queues: usize) -> PolicyConfig {
             alpha: alphas(dice, queues),
             interval: span(dice),
             reference: bytes(dice, &[2_000, 0, 500, 10_000]),
-            initial_fair: bytes(dice, &[10_000, 1_000, 1, 0]),
-            gain_now: real(dice, &[1.8, 1.0, 0.5]),
-            gain_before: real(dice, &[1.7, 1.0, 2.0]),
+            // The fair share moves in steps, one an update: a short way, with gains that do not make the steps tiny.
+            initial_fair: Bytes::new(dice.pick(&[10_000, 1_000, 1, 0, u64::MAX])),
+            gain_now: dice.pick(&[1.8, 1.0, 0.5, 0.0]),
+            gain_before: dice.pick(&[1.7, 1.0, 2.0, f64::INFINITY]),
             scale: real(dice, &[15.0, 1.0, 0.1]),
             afd_from: bytes(dice, &[0, 1_000, 5_000]),
             accounting: dice.pick(&[Accounting::Flow, Accounting::Queue]),

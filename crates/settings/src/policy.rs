@@ -8,33 +8,6 @@ use forebay_tm::admit::{
     FlowAwareConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig,
 };
 
-/// Every key that some policy knows.
-const ALL_KEYS: [&str; 23] = [
-    "alpha",
-    "reserved",
-    "groups",
-    "classes",
-    "interval",
-    "alpha_unscheduled",
-    "alpha_short",
-    "threshold",
-    "window",
-    "token_cell",
-    "bucket",
-    "reference",
-    "initial_fair",
-    "gain_now",
-    "gain_before",
-    "scale",
-    "afd_from",
-    "accounting",
-    "short_packets",
-    "short_window",
-    "short_queue",
-    "weights",
-    "quantum",
-];
-
 /// The keys of a policy, beside `kind`.
 fn keys_of(kind: &str) -> &'static [&'static str] {
     match kind {
@@ -62,6 +35,11 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
         ],
         _ => &["kind"],
     }
+}
+
+/// Whether some policy knows this key.
+fn is_key(key: &str) -> bool {
+    PolicyConfig::NAMES.iter().any(|kind| keys_of(kind).contains(&key))
 }
 
 /// Where the settings of a policy are looked up.
@@ -195,7 +173,7 @@ fn kind_words() -> Vec<(&'static str, &'static str)> {
 /// Reads the `[policy]` table of a switch file.
 pub(crate) fn read(table: &Table<'_>) -> Result<PolicyConfig, Diagnostic> {
     let kind = table.need("kind", "kind = \"dt\"")?.word(&kind_words())?;
-    table.allow(keys_of(kind), &ALL_KEYS, kind)?;
+    table.allow(keys_of(kind), is_key, kind)?;
     Lookup { tables: vec![table.clone()], lenient: false }.policy(kind)
 }
 
@@ -225,7 +203,7 @@ fn from_argument(argument: &str, file: Option<&Table<'_>>) -> Result<PolicyConfi
     let kind = kind_document.root().need("kind", "kind")?.word(&kind_words())?;
     let given = Document::parse(&name, &text)?;
     let root = given.root();
-    root.allow(&keys_of(kind)[1..], &ALL_KEYS, kind)?;
+    root.allow(&keys_of(kind)[1..], is_key, kind)?;
     let tables = core::iter::once(root.clone()).chain(file.cloned()).collect();
     Lookup { tables, lenient: true }.policy(kind)
 }

@@ -9,22 +9,6 @@ use forebay_tm::schedule::{
     WrrConfig,
 };
 
-const ALL_KEYS: [&str; 13] = [
-    "weights",
-    "quantum",
-    "groups",
-    "capacity",
-    "queues",
-    "headroom",
-    "window",
-    "sample",
-    "bytes_per_round",
-    "rows",
-    "columns",
-    "rank",
-    "flow_weights",
-];
-
 fn keys_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "wrr" => &["kind", "weights"],
@@ -72,7 +56,8 @@ fn rank(table: &Table<'_>) -> Result<RankConfig, Diagnostic> {
 pub(crate) fn read(table: &Table<'_>) -> Result<(SchedulerConfig, RankConfig), Diagnostic> {
     let words: Vec<(&str, &str)> = SchedulerConfig::NAMES.iter().map(|name| (*name, *name)).collect();
     let kind = table.need("kind", "kind = \"fifo\"")?.word(&words)?;
-    table.allow(keys_of(kind), &ALL_KEYS, kind)?;
+    let elsewhere = |key: &str| SchedulerConfig::NAMES.iter().any(|kind| keys_of(kind).contains(&key));
+    table.allow(keys_of(kind), elsewhere, kind)?;
     let capacity = |example| table.need("capacity", example)?.number();
     let scheduler = match kind {
         "fifo" => SchedulerConfig::Fifo,

@@ -46,7 +46,7 @@ impl<'a> SwitchFile<'a> {
     /// The switch it describes.
     pub fn switch(&self) -> Result<ValidConfig, Diagnostic> {
         let root = self.document.root();
-        root.allow(&TOP_KEYS, &[], "")?;
+        root.allow(&TOP_KEYS, |_| false, "")?;
         let config = switch(&root)?;
         self.validate(config)
     }
@@ -138,13 +138,13 @@ fn ecn(table: &Table<'_>) -> Result<MarkConfig, Diagnostic> {
         Ok::<(), Diagnostic>(())
     };
     if kind == "step" {
-        table.allow(&STEP, &RED, kind)?;
+        table.allow(&STEP, |key| RED.contains(&key), kind)?;
         let threshold = table.need("threshold", "threshold = \"30KB\"")?.bytes()?;
         let mut config = StepConfig { threshold, action: MarkAction::Mark };
         action(&mut config.action)?;
         return Ok(MarkConfig::Step(config));
     }
-    table.allow(&RED, &STEP, kind)?;
+    table.allow(&RED, |key| STEP.contains(&key), kind)?;
     let mut config = RedConfig {
         min: table.need("min", "min = \"30KB\"")?.bytes()?,
         max: table.need("max", "max = \"90KB\"")?.bytes()?,
@@ -167,8 +167,7 @@ fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
     const NDP: [&str; 6] = ["kind", "size", "header_capacity", "header_ratio", "header_priority", "return_to_sender"];
     const CUT: [&str; 3] = ["kind", "size", "watermark"];
     const SOURCE: [&str; 2] = ["kind", "watermark"];
-    const ALL: [&str; 7] =
-        ["kind", "size", "header_capacity", "header_ratio", "header_priority", "return_to_sender", "watermark"];
+    let elsewhere = |key: &str| NDP.contains(&key) || CUT.contains(&key) || SOURCE.contains(&key);
     let words = [("ndp", 0), ("cut-payload", 1), ("source-flow-control", 2)];
     let kind = table.get("kind").map_or(Ok(0), |value| value.word(&words))?;
     let size = |place: &mut Bytes| {
@@ -179,7 +178,7 @@ fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
     };
     Ok(match kind {
         0 => {
-            table.allow(&NDP, &ALL, "ndp")?;
+            table.allow(&NDP, elsewhere, "ndp")?;
             let mut config = NdpConfig::default();
             size(&mut config.size)?;
             if let Some(value) = table.get("header_capacity") {
@@ -198,7 +197,7 @@ fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
             TrimConfig::Ndp(config)
         }
         1 => {
-            table.allow(&CUT, &ALL, "cut-payload")?;
+            table.allow(&CUT, elsewhere, "cut-payload")?;
             let mut config = CutPayloadConfig::default();
             size(&mut config.size)?;
             if let Some(value) = table.get("watermark") {
@@ -207,7 +206,7 @@ fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
             TrimConfig::CutPayload(config)
         }
         _ => {
-            table.allow(&SOURCE, &ALL, "source-flow-control")?;
+            table.allow(&SOURCE, elsewhere, "source-flow-control")?;
             let watermark = table.need("watermark", "watermark = \"30KB\"")?.bytes()?;
             TrimConfig::SourceFlowControl(SourceFlowControlConfig { watermark })
         }

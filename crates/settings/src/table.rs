@@ -121,14 +121,14 @@ impl<'d> Table<'d> {
         }
     }
 
-    /// Refuses keys that are not `known`. `elsewhere` are keys that mean something with another `kind`.
-    pub fn allow(&self, known: &[&str], elsewhere: &[&str], kind: &str) -> Result<(), Diagnostic> {
+    /// Refuses keys that are not `known`. `elsewhere` tells keys that mean something with another `kind`.
+    pub fn allow(&self, known: &[&str], elsewhere: impl Fn(&str) -> bool, kind: &str) -> Result<(), Diagnostic> {
         let mut wrong: Vec<_> =
             self.entries.iter().filter(|(name, _)| !known.contains(&name.get_ref().as_ref())).collect();
         wrong.sort_by_key(|(name, _)| name.span().start);
         let Some((name, _)) = wrong.first() else { return Ok(()) };
         let key: &str = name.get_ref();
-        let (problem, remedy) = if elsewhere.contains(&key) {
+        let (problem, remedy) = if elsewhere(key) {
             (format!("this key does nothing with kind = \"{kind}\""), format!("remove it; {}", known_keys(known)))
         } else {
             let remedy = match nearest(key, known) {

@@ -8,7 +8,7 @@ use crate::admit::{Admission, Request, Scheme};
 use crate::buffer::{Buffer, Descriptor, List, Taken};
 use crate::config::ValidConfig;
 use crate::counters::Losses;
-use crate::mark::{Mark, Marker};
+use crate::mark::{Mark, MarkAction, MarkConfig, Marker, StepConfig};
 use crate::packet::Packet;
 use crate::rank::{RankConfig, Ranker};
 use crate::schedule::{Cursor, Join, Place, Scheduler, SchedulerConfig};
@@ -94,6 +94,8 @@ pub(crate) struct Path {
     queue_capacity: u32,
     /// Watermark of trimming, or no limit.
     watermark: u64,
+    /// Where step marking starts, if that is the rule.
+    step: u64,
     /// From this instant on there is something that the core must do on its own.
     pub(crate) due: Instant,
     /// The latest time that a call gave.
@@ -120,6 +122,7 @@ impl Path {
             queues: config.queues,
             queue_capacity: 0,
             watermark: 0,
+            step: u64::MAX,
             due: Instant::NEVER,
             clock: Instant::ZERO,
             config,
@@ -137,6 +140,10 @@ impl Path {
         for (index, queue) in self.buffer.queues.iter_mut().enumerate() {
             queue.alpha = config.policy.alpha(index % config.queues);
         }
+        self.step = match &config.mark {
+            Some(MarkConfig::Step(StepConfig { threshold, action: MarkAction::Mark })) => threshold.get(),
+            _ => u64::MAX,
+        };
         self.round_robin =
             matches!(config.scheduler, SchedulerConfig::RoundRobin | SchedulerConfig::Fifo | SchedulerConfig::Aifo(_));
         self.extras = [
@@ -144,11 +151,18 @@ impl Path {
             (self.queue_capacity != u32::MAX || self.watermark != u64::MAX, extra::LIMITS),
             (config.mark.is_some(), extra::MARKING),
             (!config.scheduler.keeps_order(), extra::SORTED),
-            (config.trim.is_some(), extra::TRIMMING),
+            (config.trim.is_some() || self.headers_among_data() > 0, extra::TRIMMING),
             (config.cell.get() != 1 || config.cell_pointers, extra::CELLS),
         ]
         .into_iter()
         .fold(0, |bits, (needed, bit)| if needed { bits | bit } else { bits });
+    }
+
+    /// Headers of cut packets that wait among the data. They may outlast the setting that cut them.
+    fn headers_among_data(&self) -> u64 {
+        let cut = |losses: &Losses| losses.trimmed.packets - losses.headers_sent.packets - losses.headers_lost;
+        let apart: usize = self.ports.iter().map(|port| port.headers.len()).sum();
+        self.losses.iter().map(cut).sum::<u64>() - apart as u64
     }
 
     /// Whether packets take the plain path.
@@ -166,9 +180,9 @@ impl Path {
 
     /// Steps 1 to 6 of an arrival.
     ///
-    /// `AIFO` says that its test is all that is beyond the plain path.
+    /// `AIFO` says that its test is all that is beyond the plain path, `STEP` that step marking is.
     #[inline(always)]
-    pub(crate) fn arrive<P: Scheme, const PLAIN: bool, const AIFO: bool>(
+    pub(crate) fn arrive<P: Scheme, const PLAIN: bool, const AIFO: bool, const STEP: bool>(
         &mut self,
         policy: &mut P,
         now: Instant,
@@ -178,7 +192,12 @@ impl Path {
     ) -> Verdict {
         let port = packet.port as usize;
         let number = policy.classify(now, packet);
-        assert!(number < self.queues && packet.bytes > 0, "the packet names a queue of its port and is not empty");
+        // One test for a length of 1 to `MAX_PACKET_BYTES`.
+        let has_length = packet.bytes as i32 > 0;
+        assert!(
+            number < self.queues && has_length,
+            "the packet names a queue of its port and is not empty nor too long"
+        );
         let place = Place { port, queue: port * self.queues + number };
         let charge = if PLAIN { u64::from(packet.bytes) } else { self.buffer.charge(packet.bytes) };
         why.note(|e| self.describe(e, now, place.queue, charge));
@@ -223,7 +242,16 @@ impl Path {
         if !PLAIN && self.has(extra::RANKS) {
             self.ranker.joined(packet, rank);
         }
+        if STEP && before >= self.step && packet.ect {
+            self.losses[place.queue].marked.add(packet.bytes);
+            return Verdict::Queued { marked: true };
+        }
         Verdict::Queued { marked: false }
+    }
+
+    /// Whether step marking is all that is beyond the plain path.
+    pub(crate) fn is_plain_step(&self) -> bool {
+        self.extras == extra::MARKING && self.step != u64::MAX
     }
 
     /// Whether AIFO, with ranks that packets carry, is all that is beyond the plain path.
@@ -511,7 +539,7 @@ impl Path {
         let head = self.scheduler.head(place, &self.buffer).expect("an over-allocated queue holds packets");
         let bytes = self.buffer.slots.get(head).bytes();
         let at = policy.ready(from, bytes);
-        if at > until {
+        if at > until || at == Instant::NEVER {
             return Err(at);
         }
         policy.expelled(at, candidate.queue, bytes);

@@ -174,7 +174,7 @@ impl<T: Copy> RankTree<T> {
         }
         self.remove(|tree, at| {
             let node = &tree.nodes[at as usize];
-            if tree.earliest(node.left) <= now {
+            if node.left != NIL && tree.earliest(node.left) <= now {
                 Step::Left
             } else if node.eligible <= now {
                 Step::Here

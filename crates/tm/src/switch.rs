@@ -35,6 +35,8 @@ enum Route {
     Plain,
     /// The plain path behind AIFO's test.
     PlainAifo,
+    /// The plain path with step marking.
+    PlainStep,
     /// The whole path.
     Special,
 }
@@ -43,6 +45,7 @@ impl Route {
     fn of(path: &Path, policy: &Policy) -> Self {
         match policy {
             _ if path.is_plain_aifo() => Self::PlainAifo,
+            _ if path.is_plain_step() => Self::PlainStep,
             _ if !path.is_plain() => Self::Special,
             Policy::DynamicThresholds(_) => Self::PlainDt,
             _ => Self::Plain,
@@ -119,7 +122,7 @@ impl Tm {
         self.advance_clock(now);
         // The most common path is short enough to become part of the caller.
         if self.route == Route::PlainDt {
-            self.path.arrive::<_, true, false>(&mut DynamicThresholds, now, packet, lost, why)
+            self.path.arrive::<_, true, false, false>(&mut DynamicThresholds, now, packet, lost, why)
         } else {
             self.arrive_otherwise(now, packet, lost, why)
         }
@@ -136,12 +139,17 @@ impl Tm {
         if self.route == Route::Special {
             return self.arrive_special(now, packet, lost, why);
         }
-        if self.route == Route::PlainAifo {
+        if self.route == Route::PlainStep {
             return with_policy!(&mut self.policy, policy => {
-                self.path.arrive::<_, true, true>(policy, now, packet, lost, why)
+                self.path.arrive::<_, true, false, true>(policy, now, packet, lost, why)
             });
         }
-        with_policy!(&mut self.policy, policy => self.path.arrive::<_, true, false>(policy, now, packet, lost, why))
+        if self.route == Route::PlainAifo {
+            return with_policy!(&mut self.policy, policy => {
+                self.path.arrive::<_, true, true, false>(policy, now, packet, lost, why)
+            });
+        }
+        with_policy!(&mut self.policy, policy => self.path.arrive::<_, true, false, false>(policy, now, packet, lost, why))
     }
 
     #[inline(never)]
@@ -152,7 +160,7 @@ impl Tm {
         lost: &mut impl FnMut(Lost),
         why: &mut impl Why,
     ) -> Verdict {
-        with_policy!(&mut self.policy, policy => self.path.arrive::<_, false, false>(policy, now, packet, lost, why))
+        with_policy!(&mut self.policy, policy => self.path.arrive::<_, false, false, false>(policy, now, packet, lost, why))
     }
 
     /// Picks the next packet of an idle port. `None` if it has none that may leave now.
@@ -225,8 +233,8 @@ impl Tm {
             }
         }
         while self.next_update < now || (self.next_update == now && phase != Phase::Transmissions) {
-            // Only a policy with an interval has updates; without one the last instant there is looks like one.
-            let Some(interval) = self.policy.interval() else { break };
+            // The last instant there is stands for "never": no update comes then, with an interval or without.
+            let Some(interval) = self.policy.interval().filter(|_| self.next_update < Instant::NEVER) else { break };
             let unsettled = self.policy.update(&self.path.buffer);
             self.next_update = self.next_update + interval;
             if !unsettled && self.next_update < now {

@@ -7,13 +7,26 @@ use forebay_tm::admit::{
     AbmConfig, AbmOnDtConfig, DynamicThresholdsConfig, FbaConfig, FlexibleBufferConfig, FlowAwareConfig,
     IntelligentBufferConfig, OccamyConfig, PolicyConfig,
 };
+use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, DrrConfig, PifoConfig, SchedulerConfig, SpPifoConfig, WrrConfig};
+use forebay_tm::trim::{NdpConfig, TrimConfig};
 use forebay_tm::{Bytes, Duration, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
 use std::hint::black_box;
 
 /// A benchmark: a name, a policy, a scheduler, queues per port.
 pub(crate) type Case = (&'static str, fn() -> PolicyConfig, fn() -> SchedulerConfig, usize);
+
+/// What a name ending in `+ecn` or `+trim` adds.
+fn add_ons(name: &str, config: &mut TmConfig) {
+    if name.ends_with("+ecn") {
+        config.mark = Some(MarkConfig::Step(StepConfig { threshold: Bytes::new(5_000), action: MarkAction::Mark }));
+    }
+    if name.ends_with("+trim") {
+        config.trim = Some(TrimConfig::Ndp(NdpConfig::default()));
+        config.queue_capacity = Some(8);
+    }
+}
 
 fn drr() -> SchedulerConfig {
     SchedulerConfig::DeficitRoundRobin(DrrConfig::default())
@@ -28,7 +41,7 @@ fn dt() -> PolicyConfig {
 }
 
 /// Every case.
-pub(crate) const CASES: [Case; 20] = [
+pub(crate) const CASES: [Case; 22] = [
     ("dt", dt, rr, 8),
     ("fb", || PolicyConfig::FlexibleBuffer(FlexibleBufferConfig::default()), rr, 8),
     ("abm", || PolicyConfig::Abm(AbmConfig::default()), rr, 8),
@@ -53,6 +66,8 @@ pub(crate) const CASES: [Case; 20] = [
     ("fba", || PolicyConfig::Fba(FbaConfig::default()), rr, 8),
     ("abm-dt", || PolicyConfig::AbmOnDt(AbmOnDtConfig::default()), rr, 8),
     ("ib", || PolicyConfig::IntelligentBuffer(IntelligentBufferConfig::default()), rr, 8),
+    ("dt+ecn", dt, rr, 8),
+    ("cs+trim", || PolicyConfig::CompleteSharing, || SchedulerConfig::Fifo, 1),
     ("dt+drr", dt, drr, 8),
     ("dt+wrr", dt, || SchedulerConfig::WeightedRoundRobin(WrrConfig::default()), 8),
     ("dt+strict", dt, || SchedulerConfig::Strict, 8),
@@ -88,6 +103,7 @@ impl Overload {
         config.queues = case.3;
         config.policy = (case.1)();
         config.scheduler = (case.2)();
+        add_ons(case.0, &mut config);
         let mut random = Random::stream(7, "benchmark", 0);
         let mut draw = |below: usize| (random.unit() * below as f64) as usize;
         let mut sender = 0;
@@ -100,6 +116,7 @@ impl Overload {
                     queue: draw(case.3) as u32,
                     flow: draw(1_000) as u64,
                     rank: draw(1_000) as u64,
+                    ect: true,
                     ..Packet::default()
                 };
                 sender = (sender + usize::from(id % 5 != 4)) % ports;

@@ -11,7 +11,7 @@
 
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
-use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
+use crate::config::{ConfigError, MAX_BUFFER, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
 use crate::flow_table::FlowTable;
 use crate::packet::Packet;
 use crate::random::Random;
@@ -92,6 +92,12 @@ impl IntelligentBufferConfig {
                 return Err(
                     ConfigError::new(field, value, "it must be above 0 and finite").remedy("give a number such as 1.8")
                 );
+            }
+        }
+        for (field, size) in [("policy.reference", self.reference), ("policy.initial_fair", self.initial_fair)] {
+            if size > MAX_BUFFER {
+                return Err(ConfigError::new(field, size, "it is larger than any buffer")
+                    .remedy(format!("give at most {MAX_BUFFER}, such as \"100KB\"")));
             }
         }
         match self.short_queue {

@@ -7,6 +7,7 @@
 use super::{check_weights, next_after};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, group_of};
+use crate::packet::MAX_PACKET_BYTES;
 use crate::units::Bytes;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -143,6 +144,11 @@ impl Drr {
         self.deficits.clone_from(&earlier.deficits);
         if self.groups == earlier.groups {
             self.visits.clone_from(&earlier.visits);
+        } else {
+            // Visits that went on are over. A visit that ends leaves less than a packet.
+            for deficit in &mut self.deficits {
+                *deficit = (*deficit).min(u64::from(MAX_PACKET_BYTES));
+            }
         }
     }
 }

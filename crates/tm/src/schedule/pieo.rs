@@ -4,7 +4,7 @@
 //!
 //! The head and the tail of such a queue, for push-out and expulsion, are its smallest and largest rank, eligible or not.
 
-use super::pifo::{Pifo, PifoConfig};
+use super::pifo::{Pifo, PifoConfig, Sorted};
 use crate::buffer::Slot;
 use crate::config::{ConfigError, ValidConfig};
 use crate::units::Instant;
@@ -28,14 +28,20 @@ pub(crate) struct Pieo(pub(super) Pifo);
 
 impl Pieo {
     pub(super) fn new(config: &PieoConfig, switch: &ValidConfig) -> Self {
-        Self(Pifo::new(&PifoConfig { capacity: config.capacity }, switch))
+        Self(Pifo::with_trees(&PifoConfig { capacity: config.capacity }, switch))
     }
 
     pub(super) fn pick(&mut self, now: Instant, port: usize) -> Option<Slot> {
-        self.0.ports[port].pop_first_eligible(now)
+        match &mut self.0.ports[port] {
+            Sorted::Tree(tree) => tree.pop_first_eligible(now),
+            Sorted::Array(_) => None,
+        }
     }
 
     pub(super) fn next_eligible(&self, port: usize) -> Option<Instant> {
-        self.0.ports[port].next_eligible()
+        match &self.0.ports[port] {
+            Sorted::Tree(tree) => tree.next_eligible(),
+            Sorted::Array(_) => None,
+        }
     }
 }

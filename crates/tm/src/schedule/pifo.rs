@@ -6,6 +6,7 @@ use crate::buffer::{Buffer, Slot};
 use crate::config::{ConfigError, ValidConfig};
 use crate::rank_tree::RankTree;
 use crate::units::Instant;
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -22,15 +23,86 @@ impl PifoConfig {
     }
 }
 
+/// Up to this capacity packets stand in one sorted array, where making room moves a few cache lines; beyond, in a tree.
+const ARRAY: usize = 4_096;
+
+/// The packets of a port, by rank, first come first served within a rank.
+#[derive(Clone, Debug)]
+pub(super) enum Sorted {
+    Array(VecDeque<(u64, Slot)>),
+    Tree(RankTree<Slot>),
+}
+
+impl Sorted {
+    fn len(&self) -> usize {
+        match self {
+            Self::Array(array) => array.len(),
+            Self::Tree(tree) => tree.len(),
+        }
+    }
+
+    fn insert(&mut self, rank: u64, eligible: Instant, slot: Slot) {
+        match self {
+            // Behind those of the same rank.
+            Self::Array(array) => array.insert(array.partition_point(|(held, _)| *held <= rank), (rank, slot)),
+            Self::Tree(tree) => tree.insert(rank, eligible, slot),
+        }
+    }
+
+    fn first(&self) -> Option<Slot> {
+        match self {
+            Self::Array(array) => array.front().map(|(_, slot)| *slot),
+            Self::Tree(tree) => tree.first(),
+        }
+    }
+
+    fn last_rank(&self) -> Option<u64> {
+        match self {
+            Self::Array(array) => array.back().map(|(rank, _)| *rank),
+            Self::Tree(tree) => tree.last_rank(),
+        }
+    }
+
+    fn pop_first(&mut self) -> Option<Slot> {
+        match self {
+            Self::Array(array) => array.pop_front().map(|(_, slot)| slot),
+            Self::Tree(tree) => tree.pop_first(),
+        }
+    }
+
+    fn pop_last(&mut self) -> Option<Slot> {
+        match self {
+            Self::Array(array) => array.pop_back().map(|(_, slot)| slot),
+            Self::Tree(tree) => tree.pop_last(),
+        }
+    }
+
+    fn slots(&self) -> Vec<Slot> {
+        match self {
+            Self::Array(array) => array.iter().map(|(_, slot)| *slot).collect(),
+            Self::Tree(tree) => tree.items(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Pifo {
     capacity: usize,
-    pub(super) ports: Vec<RankTree<Slot>>,
+    pub(super) ports: Vec<Sorted>,
 }
 
 impl Pifo {
     pub(super) fn new(config: &PifoConfig, switch: &ValidConfig) -> Self {
-        Self { capacity: config.capacity, ports: vec![RankTree::new(); switch.rates.len()] }
+        let ports = switch.rates.len();
+        if config.capacity > ARRAY {
+            return Self::with_trees(config, switch);
+        }
+        Self { capacity: config.capacity, ports: vec![Sorted::Array(VecDeque::new()); ports] }
+    }
+
+    /// A PIFO that can look for the first packet that is eligible.
+    pub(super) fn with_trees(config: &PifoConfig, switch: &ValidConfig) -> Self {
+        Self { capacity: config.capacity, ports: vec![Sorted::Tree(RankTree::new()); switch.rates.len()] }
     }
 
     pub(super) fn join(&self, port: usize, rank: u64) -> Join {
@@ -62,10 +134,43 @@ impl Pifo {
     }
 
     pub(super) fn waiting(&self, port: usize) -> Vec<Slot> {
-        self.ports[port].items()
+        self.ports[port].slots()
     }
 
+    /// Takes over the packets, in the way that they are kept already.
     pub(super) fn inherit(&mut self, earlier: &Self) {
         self.ports.clone_from(&earlier.ports);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_array_and_the_tree_keep_the_same_order() {
+        let mut slots = crate::buffer::Descriptors::default();
+        let mut sorted = [Sorted::Array(VecDeque::new()), Sorted::Tree(RankTree::new())];
+        let mut state = 5u64;
+        for _ in 0..20_000 {
+            state = crate::random::mix(state);
+            let taken = match state % 8 {
+                0..=4 => {
+                    let packet = crate::buffer::Descriptor::new(crate::packet::PacketId(state), 1, 1, 0);
+                    let slot = slots.allocate(packet);
+                    for sorted in &mut sorted {
+                        sorted.insert(state >> 8 & 7, Instant::ZERO, slot);
+                    }
+                    [None, None]
+                }
+                5 | 6 => sorted.each_mut().map(Sorted::pop_first),
+                _ => sorted.each_mut().map(Sorted::pop_last),
+            };
+            assert_eq!(taken[0], taken[1]);
+            taken[0].map(|slot| slots.release(slot));
+            let [array, tree] = &sorted;
+            assert_eq!((array.len(), array.first(), array.last_rank()), (tree.len(), tree.first(), tree.last_rank()));
+        }
+        assert_eq!(sorted[0].slots(), sorted[1].slots());
     }
 }
