@@ -158,8 +158,8 @@ impl Run {
             _ => {
                 match dice.below(5) {
                     0 => new.queues += 1,
-                    1 => new.buffer = new.buffer + Bytes::new(1),
-                    2 => new.cell = new.cell + Bytes::new(1),
+                    1 => new.buffer += Bytes::new(1),
+                    2 => new.cell += Bytes::new(1),
                     3 => new.cell_pointers = !new.cell_pointers,
                     _ => new.rates.push(new.rates[0]),
                 }

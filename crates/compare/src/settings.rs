@@ -137,7 +137,7 @@ fn scheduler(dice: &mut Dice, queues: usize) -> SchedulerConfig {
             SchedulerConfig::StrictOverDrr(StrictOverDrrConfig { groups: groups(dice, queues), drr: drr(dice, queues) })
         }
         5 => SchedulerConfig::Fifo,
-        6 => SchedulerConfig::Pifo(PifoConfig { capacity: dice.pick(&[4, 1, 2, 16, 0]) }),
+        6 => SchedulerConfig::Pifo(PifoConfig { capacity: dice.pick(&[4, 1, 2, 16, 5_000, 0]) }),
         7 => SchedulerConfig::Pieo(PieoConfig { capacity: dice.pick(&[4, 1, 2, 16, 0]) }),
         8 => SchedulerConfig::SpPifo(SpPifoConfig {
             queues: dice.pick(&[4, 1, 2, 8]),
