@@ -237,9 +237,10 @@ impl Tm {
             let Some(interval) = self.policy.interval().filter(|_| self.next_update < Instant::NEVER) else { break };
             let unsettled = self.policy.update(&self.path.buffer);
             self.next_update = self.next_update + interval;
-            if !unsettled && self.next_update < now {
-                // Nothing changes until the next arrival or departure: skip to the last update before it.
-                let missed = now.since(self.next_update).ps() / interval.ps();
+            // Nothing changes until the next arrival or departure: all updates before the last one come to nothing, or can
+            // be made at once.
+            let missed = now.since(self.next_update).ps() / interval.ps();
+            if missed > 0 && (!unsettled || self.policy.repeat(&self.path.buffer, missed)) {
                 self.next_update = self.next_update + Duration::from_ps(missed * interval.ps());
             }
         }

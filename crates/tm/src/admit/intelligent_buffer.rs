@@ -88,10 +88,9 @@ impl IntelligentBufferConfig {
         for (field, value) in
             [("policy.gain_now", self.gain_now), ("policy.gain_before", self.gain_before), ("policy.scale", self.scale)]
         {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(
-                    ConfigError::new(field, value, "it must be above 0 and finite").remedy("give a number such as 1.8")
-                );
+            if !(value > 0.0 && value <= 1e6) {
+                return Err(ConfigError::new(field, value, "it must be above 0 and at most a million")
+                    .remedy("give a number such as 1.8"));
             }
         }
         for (field, size) in [("policy.reference", self.reference), ("policy.initial_fair", self.initial_fair)] {
@@ -121,9 +120,19 @@ struct Flow {
     bytes_before: u64,
 }
 
+/// Fair shares are kept in millionths of a byte, and gains in millionths: exact, so that it does not matter in how many steps
+/// time passes.
+const PARTS: i128 = 1_000_000;
+
+/// A gain in millionths.
+fn parts_of(gain: f64) -> i128 {
+    (gain * PARTS as f64 + 0.5) as i128
+}
+
 #[derive(Clone, Copy, Debug)]
 struct FairShare {
-    fair: f64,
+    /// In millionths of a byte.
+    fair: i128,
     length_before: u64,
     bytes: u64,
     bytes_before: u64,
@@ -142,7 +151,12 @@ pub(crate) struct IntelligentBuffer {
 
 impl IntelligentBuffer {
     pub(super) fn new(config: &IntelligentBufferConfig, switch: &ValidConfig) -> Self {
-        let share = FairShare { fair: real(config.initial_fair.get()), length_before: 0, bytes: 0, bytes_before: 0 };
+        let share = FairShare {
+            fair: i128::from(config.initial_fair.get()) * PARTS,
+            length_before: 0,
+            bytes: 0,
+            bytes_before: 0,
+        };
         Self {
             shares: vec![share; switch.total_queues()],
             flows: FlowTable::new(),
@@ -199,26 +213,29 @@ impl IntelligentBuffer {
             return (0.0, brought);
         }
         let scaled = self.config.scale * real(brought);
-        (1.0 - scaled.min(share.fair) / scaled, brought)
+        let fair = share.fair as f64 / PARTS as f64;
+        (1.0 - scaled.min(fair) / scaled, brought)
     }
 
-    fn move_fair_shares(&mut self, buffer: &Buffer) -> bool {
-        let IntelligentBufferConfig { gain_now, gain_before, reference, .. } = self.config;
-        let reference = real(reference.get());
-        let ceiling = real(self.config.initial_fair.get());
-        let mut changed = false;
+    /// `times` updates with the buffer as it is: the first moves the shares by the change of the queues, the others, with
+    /// nothing changing in between, all by the same step.
+    fn move_fair_shares(&mut self, buffer: &Buffer, times: u64) {
+        let (gain_now, gain_before) = (parts_of(self.config.gain_now), parts_of(self.config.gain_before));
+        let reference = i128::from(self.config.reference.get());
+        let ceiling = i128::from(self.config.initial_fair.get()) * PARTS;
         for (queue, share) in self.shares.iter_mut().enumerate() {
-            let length = buffer.length(queue);
-            let step = -gain_now * (real(length) - reference) + gain_before * (real(share.length_before) - reference);
-            let fair = (share.fair + step).clamp(0.0, ceiling);
-            changed |= length != share.length_before;
-            changed |= fair != share.fair || share.bytes != 0 || share.bytes_before != 0;
-            share.fair = fair;
-            share.length_before = length;
-            share.bytes_before = core::mem::take(&mut share.bytes);
+            let length = i128::from(buffer.length(queue));
+            let before = i128::from(share.length_before);
+            let first = -gain_now * (length - reference) + gain_before * (before - reference);
+            let other = (gain_before - gain_now) * (length - reference);
+            share.fair = (share.fair + first).clamp(0, ceiling);
+            // Steps of one sign: bounded at the end is bounded on the way.
+            share.fair = (share.fair + other.saturating_mul(i128::from(times - 1))).clamp(0, ceiling);
+            share.length_before = buffer.length(queue);
+            share.bytes_before = if times == 1 { share.bytes } else { 0 };
+            share.bytes = 0;
         }
-        self.epoch += 1;
-        changed
+        self.epoch += times;
     }
 
     pub(super) fn inherit(&mut self, earlier: &Self) {
@@ -264,6 +281,12 @@ impl Scheme for IntelligentBuffer {
     }
 
     fn update(&mut self, buffer: &Buffer) -> bool {
-        self.move_fair_shares(buffer)
+        self.move_fair_shares(buffer, 1);
+        true
+    }
+
+    fn repeat(&mut self, buffer: &Buffer, times: u64) -> bool {
+        self.move_fair_shares(buffer, times);
+        true
     }
 }

@@ -240,6 +240,12 @@ pub(crate) trait Scheme {
         false
     }
 
+    /// Makes `times` more updates at once, right after one, if it can tell beforehand what they come to. False if they have
+    /// to be made one by one.
+    fn repeat(&mut self, _buffer: &Buffer, _times: u64) -> bool {
+        false
+    }
+
     /// The threshold of a queue now, for an ordinary packet of class 0 of a flow not seen before; `None` where a policy has
     /// none.
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold>;
@@ -358,6 +364,11 @@ impl Policy {
     /// The periodic update; see [`Scheme::update`].
     pub(crate) fn update(&mut self, buffer: &Buffer) -> bool {
         with_policy!(self, policy => policy.update(buffer))
+    }
+
+    /// Several updates at once; see [`Scheme::repeat`].
+    pub(crate) fn repeat(&mut self, buffer: &Buffer, times: u64) -> bool {
+        with_policy!(self, policy => policy.repeat(buffer, times))
     }
 
     /// The threshold of a queue now; see [`Scheme::threshold_of`].

@@ -38,6 +38,7 @@ impl AfqConfig {
         check_capacity("scheduler.queues", self.queues)?;
         check_capacity("scheduler.rows", self.rows)?;
         check_capacity("scheduler.columns", self.columns)?;
+        check_capacity("scheduler.columns", self.rows * self.columns)?;
         if self.bytes_per_round == Bytes::ZERO || self.bytes_per_round.get() > 1 << 31 {
             return Err(ConfigError::new("scheduler.bytes_per_round", self.bytes_per_round, "it is out of range")
                 .remedy("give 1 byte to 2GiB, such as bytes_per_round = 1500"));
