@@ -361,18 +361,15 @@ impl Path {
         reason: Reason,
         why: &mut impl Why,
     ) -> Verdict {
-        if self.config.trim.is_none() {
-            return self.drop(packet, place, reason, why);
-        }
+        let Some(trim) = &self.config.trim else { return self.drop(packet, place, reason, why) };
         why.note(|e| e.holders = self.holders());
         let losses = &mut self.losses[place.queue];
-        match &self.config.trim {
-            None => Verdict::Dropped { reason },
-            Some(TrimConfig::SourceFlowControl(_)) => {
+        match trim {
+            TrimConfig::SourceFlowControl(_) => {
                 losses.returned.add(packet.bytes);
                 Verdict::Returned { reason }
             }
-            Some(TrimConfig::Ndp(config)) => {
+            TrimConfig::Ndp(config) => {
                 let headers = &mut self.ports[place.port].headers;
                 if headers.len() < config.header_capacity {
                     losses.trimmed.add(packet.bytes);
@@ -390,7 +387,7 @@ impl Path {
                     Verdict::Dropped { reason: Reason::HeaderFull }
                 }
             }
-            Some(TrimConfig::CutPayload(config)) => {
+            TrimConfig::CutPayload(config) => {
                 let bytes = packet.bytes.min(config.size.get() as u32);
                 let charge = self.buffer.charge(bytes);
                 if charge > self.buffer.remaining() {
