@@ -44,7 +44,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "TIME", requires = "timeline")]
     pub(crate) every: Option<Duration>,
     /// Run the same arrivals under several policies and print one table: KIND[:KEY=VALUE]..., separated by commas, such as
-    /// dt:alpha=1,dt:alpha=8,abm. What is not given comes from the switch's [policy], as far as it applies, else from the
+    /// dt:alpha=1,dt:alpha=8,abm. What is not given comes from the switch's policy table, as far as it applies, else from the
     /// policy's defaults.
     #[arg(long, value_name = "POLICY,...", conflicts_with_all = ["output", "explain", "summary", "timeline"])]
     pub(crate) compare: Option<String>,

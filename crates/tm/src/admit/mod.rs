@@ -1,7 +1,7 @@
 //! Buffer policies: who gets the shared buffer. One file a scheme.
 //!
-//! A policy is a [`Scheme`]: it reads the buffer and returns an [`Admission`]; the switch alone applies it. It keeps what it
-//! needs up to date through two hooks, [`Scheme::enqueued`] and [`Scheme::dequeued`], so that no packet costs a scan over the
+//! A policy is a `Scheme`: it reads the buffer and returns an `Admission`; the switch alone applies it. It keeps what it
+//! needs up to date through two hooks, `Scheme::enqueued` and `Scheme::dequeued`, so that no packet costs a scan over the
 //! queues.
 
 mod abm;
