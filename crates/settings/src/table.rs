@@ -185,14 +185,6 @@ impl<'d> Value<'d> {
         }
     }
 
-    /// A string.
-    pub fn string(&self) -> Result<&'d str, Diagnostic> {
-        match self.value.get_ref() {
-            DeValue::String(text) => Ok(text),
-            _ => Err(self.wrong_type("a string in quotes")),
-        }
-    }
-
     /// One of a few words.
     pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Diagnostic> {
         let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();

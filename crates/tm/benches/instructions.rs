@@ -14,7 +14,7 @@ const FEW: usize = 40_000;
 const MANY: usize = 120_000;
 /// Five arrivals and four departures are nine halves of a pair.
 const PAIRS: f64 = (MANY - FEW) as f64 * (1.0 + 0.8) / 2.0;
-/// 8, 64 and 256 ports of eight queues.
+/// Queues in all: 8, 64 and 256 ports of eight queues, or as many ports as queues where a port has one.
 const QUEUES: [usize; 3] = [64, 512, 2_048];
 /// DT on the 64-port switch.
 const LIMIT: f64 = 150.0;

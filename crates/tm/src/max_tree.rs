@@ -33,11 +33,6 @@ impl MaxTree {
         self.node(1)
     }
 
-    /// The number at `index`.
-    pub fn get(&self, index: usize) -> u64 {
-        self.node(self.leaves + index)
-    }
-
     /// Sets a number.
     #[inline]
     pub fn set(&mut self, index: usize, value: u64) {

@@ -96,9 +96,9 @@ impl Overload {
     /// Steps prepared beforehand.
     const STEPS: usize = 5 << 12;
 
-    /// A switch with about `queues` queues in all, its buffer filled.
+    /// A switch with `queues` queues in all, its buffer filled.
     pub(crate) fn new(case: &Case, queues: usize) -> Self {
-        let ports = queues / 8;
+        let ports = queues / case.3;
         let mut config = TmConfig::new(vec![Rate::from_gbps(100); ports], Bytes::new(ports as u64 * 9_600 * 10));
         config.queues = case.3;
         config.policy = (case.1)();

@@ -9,6 +9,7 @@
 //!
 //! It draws random numbers.
 
+use super::dynamic_thresholds::threshold;
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, MAX_BUFFER, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
@@ -189,16 +190,6 @@ impl IntelligentBuffer {
         }
     }
 
-    pub(super) fn threshold(&self, queue: usize, buffer: &Buffer) -> Threshold {
-        let alpha = buffer.queues[queue].alpha;
-        Threshold {
-            value: alpha * real(buffer.remaining()),
-            alpha: Some(alpha),
-            remaining: Some(Bytes::new(buffer.remaining())),
-            ..Threshold::default()
-        }
-    }
-
     /// The probability of a fair drop, and the bytes it follows from.
     fn drop_probability(&self, packet: &Packet, queue: usize, length: u64) -> (f64, u64) {
         let share = &self.shares[queue];
@@ -259,7 +250,7 @@ impl Scheme for IntelligentBuffer {
             e.threshold = Some(Threshold {
                 flow_bytes: Some(brought),
                 drop_probability: Some(probability),
-                ..self.threshold(queue, buffer)
+                ..threshold(queue, buffer)
             });
         });
         if admission == Admission::Admit && probability > 0.0 && self.random.unit() < probability {
@@ -269,7 +260,7 @@ impl Scheme for IntelligentBuffer {
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(place.queue, buffer))
+        Some(threshold(place.queue, buffer))
     }
 
     fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
