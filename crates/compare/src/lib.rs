@@ -12,3 +12,4 @@ mod settings;
 
 pub use against_naive::agree;
 pub use operations::operate;
+pub use settings::random_config;

@@ -211,7 +211,7 @@ fn rate(dice: &mut Dice) -> Rate {
 }
 
 /// A configuration of any kind for a switch of so many ports and queues. Most are valid.
-pub(crate) fn random_config(dice: &mut Dice, ports: usize, queues: usize) -> TmConfig {
+pub fn random_config(dice: &mut Dice, ports: usize, queues: usize) -> TmConfig {
     let cell = dice.pick(&[1, 1, 64, 208, 7, 300]);
     let buffer = match dice.below(8) {
         0 => 1 + dice.below(3_000),

@@ -302,6 +302,18 @@ impl Queue {
         }
     }
 
+    /// A packet has joined the empty queue and been picked in the same instant.
+    #[inline(always)]
+    pub(crate) fn passed(&mut self, charge: u64) {
+        if charge > self.peak {
+            self.peak = charge;
+        }
+        self.packets_in += 1;
+        self.bytes_in += charge;
+        self.packets_out += 1;
+        self.bytes_out += charge;
+    }
+
     #[inline(always)]
     fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor, sent: bool) -> Taken {
         let (charge, header) = (descriptor.charge(), !PLAIN && descriptor.is_header());
@@ -459,6 +471,43 @@ impl Buffer {
         q.charge::<PLAIN>(&descriptor);
         self.charge_pool::<PLAIN>(Slot(free), descriptor.charge());
         before
+    }
+
+    /// A packet has been charged to the buffer and picked in the same instant.
+    #[inline(always)]
+    pub(crate) fn passed(&mut self, charge: u64) {
+        let high = self.used + charge;
+        if high > self.peak {
+            self.peak = high;
+        }
+    }
+
+    /// Charges a packet to an empty queue from which it will be picked in the same instant: no list is needed.
+    #[inline(always)]
+    pub(crate) fn pass_in(&mut self, queue: usize, bytes: u32) {
+        let q = &mut self.queues[queue];
+        let charge = u64::from(bytes);
+        q.bytes = charge;
+        if charge > q.peak {
+            q.peak = charge;
+        }
+        q.packets_in += 1;
+        q.bytes_in += charge;
+        self.used += charge;
+        if self.used > self.peak {
+            self.peak = self.used;
+        }
+    }
+
+    /// Picks the packet of [`Buffer::pass_in`].
+    #[inline(always)]
+    pub(crate) fn pass_out(&mut self, queue: usize, bytes: u32) {
+        let q = &mut self.queues[queue];
+        let charge = u64::from(bytes);
+        q.bytes = 0;
+        q.packets_out += 1;
+        q.bytes_out += charge;
+        self.used -= charge;
     }
 
     #[cold]

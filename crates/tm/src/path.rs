@@ -4,12 +4,12 @@
 //! the policy once, at the door, and the compiler makes a straight path for each. A second split, `PLAIN`, leaves out what most
 //! switches do not need (ranks, limits, marking, trimming, cells, an order of the scheduler's own).
 
-use crate::admit::{Admission, Request, Scheme};
+use crate::admit::{Admission, Request, Scheme, real};
 use crate::buffer::{Buffer, Descriptor, List, Taken};
 use crate::config::ValidConfig;
 use crate::counters::Losses;
 use crate::mark::{Mark, MarkAction, MarkConfig, Marker, StepConfig};
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketId};
 use crate::rank::{RankConfig, Ranker};
 use crate::schedule::{Cursor, Join, Place, Scheduler, SchedulerConfig};
 use crate::trim::{HeaderTurn, TrimConfig};
@@ -88,6 +88,8 @@ pub(crate) struct Path {
     extras: u32,
     /// The scheduler is round robin, or there is only one queue to go around.
     round_robin: bool,
+    /// Packets can pass an idle port: see [`Path::can_pass`].
+    passable: bool,
     /// `K`.
     queues: usize,
     /// `queue_capacity`, or no limit.
@@ -119,6 +121,7 @@ impl Path {
             losses: vec![Losses::default(); config.total_queues()],
             extras: 0,
             round_robin: false,
+            passable: false,
             queues: config.queues,
             queue_capacity: 0,
             watermark: 0,
@@ -156,6 +159,9 @@ impl Path {
         ]
         .into_iter()
         .fold(0, |bits, (needed, bit)| if needed { bits | bit } else { bits });
+        let plain = self.is_plain() || self.is_plain_aifo() || (self.is_plain_step() && self.step > 0);
+        let remembers_little = self.round_robin || matches!(self.config.scheduler, SchedulerConfig::Strict);
+        self.passable = plain && remembers_little;
     }
 
     /// Headers of cut packets that wait among the data. They may outlast the setting that cut them.
@@ -247,6 +253,131 @@ impl Path {
             return Verdict::Queued { marked: true };
         }
         Verdict::Queued { marked: false }
+    }
+
+    /// Whether a packet that comes to this port, while its wire is idle, would leave it at once and be the only one: nothing waits,
+    /// and what the scheduler remembers of such a packet is a port's cursor at most. On the plain path.
+    #[inline(always)]
+    pub(crate) fn can_pass(&self, port: usize) -> bool {
+        self.passable && self.ports[port].waiting == 0
+    }
+
+    /// A packet arrives at an idle port where nothing waits, and leaves at once, under a policy that looks at the queue and the length
+    /// alone: `T = alpha * (B - Q)` if it has thresholds, else what fits. Returns false, and changes nothing, if it is not as simple
+    /// as that.
+    #[inline(always)]
+    pub(crate) fn pass_by_length(
+        &mut self,
+        now: Instant,
+        port: u32,
+        number: u32,
+        bytes: u32,
+        thresholds: bool,
+    ) -> bool {
+        let Some(state) = self.ports.get_mut(port as usize) else { return false };
+        let index = port as usize * self.queues + number as usize;
+        let (charge, remaining) = (u64::from(bytes), self.buffer.remaining());
+        let Some(queue) = self.buffer.queues.get_mut(index) else { return false };
+        let simple =
+            state.waiting == 0 && state.headers.is_empty() && (number as usize) < self.queues && bytes as i32 > 0;
+        // With nothing in the queue, its length with the packet is the packet's.
+        let fits = charge <= remaining && (!thresholds || real(charge) <= queue.alpha * real(remaining));
+        if !(simple && fits) {
+            return false;
+        }
+        self.clock = now;
+        queue.passed(charge);
+        state.peak = state.peak.max(charge);
+        state.cursor.arrive_at(number as usize);
+        state.turn = HeaderTurn::default();
+        self.buffer.passed(charge);
+        true
+    }
+
+    /// A packet arrives and joins its queue, under a policy as in [`Path::pass_by_length`]. Returns whether it was marked, or `None`,
+    /// with nothing changed, if it does not simply join.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
+    pub(crate) fn join_by_length(
+        &mut self,
+        now: Instant,
+        id: PacketId,
+        port: u32,
+        number: u32,
+        bytes: u32,
+        rank: u64,
+        ect: bool,
+        thresholds: bool,
+    ) -> Option<bool> {
+        let index = port as usize * self.queues + number as usize;
+        let (charge, remaining) = (u64::from(bytes), self.buffer.remaining());
+        let state = self.ports.get_mut(port as usize)?;
+        let queue = self.buffer.queues.get(index)?;
+        let within = queue.packets() < self.queue_capacity && queue.bytes <= self.watermark;
+        let simple = within && (number as usize) < self.queues && bytes as i32 > 0;
+        let fits = charge <= remaining && (!thresholds || real(queue.bytes + charge) <= queue.alpha * real(remaining));
+        if !(simple && fits) {
+            return None;
+        }
+        self.clock = now;
+        let before = self.buffer.append::<true>(index, Descriptor::new(id, bytes, bytes, rank));
+        state.grew(number as usize, charge, before);
+        if before >= self.step && ect {
+            self.losses[index].marked.add(bytes);
+            return Some(true);
+        }
+        Some(false)
+    }
+
+    /// Whether [`Path::pass_by_length`] may be tried: nothing that it leaves out happens to a packet that meets no other.
+    pub(crate) fn may_pass_by_length(&self) -> bool {
+        let marking = !self.has(extra::MARKING) || (self.step != u64::MAX && self.step > 0);
+        let remembers_little = self.round_robin || matches!(self.config.scheduler, SchedulerConfig::Strict);
+        marking && remembers_little && !self.has(extra::RANKS | extra::SORTED | extra::CELLS)
+    }
+
+    /// [`Path::arrive`] and [`Path::transmit`] in one, for a port where [`Path::can_pass`]. Returns false, and changes nothing, if the
+    /// packet is not simply let in.
+    #[inline(always)]
+    pub(crate) fn pass<P: Scheme, const AIFO: bool>(&mut self, policy: &mut P, now: Instant, packet: &Packet) -> bool {
+        let port = packet.port as usize;
+        let number = packet.queue as usize;
+        let charge = u64::from(packet.bytes);
+        if P::REMEMBERS_QUESTIONS
+            || number >= self.queues
+            || packet.bytes as i32 <= 0
+            || charge > self.buffer.remaining()
+        {
+            return false;
+        }
+        let place = Place { port, queue: port * self.queues + number };
+        let request = Request { now, packet, queue: place.queue, number, charge };
+        if policy.admit(request, &self.buffer, &mut ()) != Admission::Admit {
+            return false;
+        }
+        if AIFO {
+            // It admits every rank to an empty queue, but remembers it.
+            let admitted = self.scheduler.admits(port, packet.rank, 0, &mut ());
+            debug_assert!(admitted, "AIFO admits everything to an empty queue");
+        }
+        self.clock = now;
+        let state = &mut self.ports[port];
+        state.peak = state.peak.max(charge);
+        state.cursor.arrive_at(number);
+        if P::TOLD_OF_PASSING || !P::LISTENS {
+            self.buffer.queues[place.queue].passed(charge);
+            self.buffer.passed(charge);
+            policy.passed(place, packet.bytes);
+        } else {
+            self.buffer.pass_in(place.queue, packet.bytes);
+            policy.enqueued(place, 0, charge, &self.buffer);
+            self.see_to_expulsions(policy, now, true);
+            self.buffer.pass_out(place.queue, packet.bytes);
+            policy.dequeued(place, charge, 0, &self.buffer, packet.bytes);
+        }
+        policy.sent(now, packet.bytes);
+        self.see_to_expulsions(policy, now, false);
+        true
     }
 
     /// Whether step marking is all that is beyond the plain path.

@@ -9,7 +9,7 @@ use crate::admit::{Deaf, DynamicThresholds, Policy, with_policy};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketId};
 use crate::path::Path;
 use crate::rank::Ranker;
 use crate::schedule::{Scheduler, SchedulerConfig};
@@ -53,6 +53,16 @@ impl Route {
     }
 }
 
+/// Whether packets can be let through by their length alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ByLength {
+    Never,
+    /// If they fit.
+    Room,
+    /// If their queue is within `alpha * (B - Q)`, too.
+    Thresholds,
+}
+
 /// The traffic manager of one switch.
 #[derive(Clone, Debug)]
 pub struct Tm {
@@ -60,6 +70,8 @@ pub struct Tm {
     policy: Policy,
     /// What arrivals branch on first.
     route: Route,
+    /// For [`Tm::pass_by_length`].
+    by_length: ByLength,
     /// Departures take the plain path, and the policy does not listen to them.
     plain_and_deaf: bool,
     /// The next periodic update.
@@ -73,13 +85,26 @@ impl Tm {
         let next_update = policy.interval().map_or(Instant::NEVER, |interval| Instant::ZERO + interval);
         let mut path = Path::new(config);
         path.due = next_update;
-        let mut tm = Self { route: Route::Special, plain_and_deaf: false, path, policy, next_update };
+        let mut tm = Self {
+            route: Route::Special,
+            by_length: ByLength::Never,
+            plain_and_deaf: false,
+            path,
+            policy,
+            next_update,
+        };
         tm.choose_route();
         tm
     }
 
     fn choose_route(&mut self) {
         self.route = Route::of(&self.path, &self.policy);
+        self.by_length = match self.policy {
+            _ if !self.path.may_pass_by_length() => ByLength::Never,
+            Policy::CompleteSharing(_) => ByLength::Room,
+            Policy::DynamicThresholds(_) => ByLength::Thresholds,
+            _ => ByLength::Never,
+        };
         self.plain_and_deaf = self.route != Route::Special && !self.policy.listens();
     }
 
@@ -161,6 +186,69 @@ impl Tm {
         why: &mut impl Why,
     ) -> Verdict {
         with_policy!(&mut self.policy, policy => self.path.arrive::<_, false, false, false>(policy, now, packet, lost, why))
+    }
+
+    /// A packet of so many bytes arrives for a queue of a port whose wire is idle. If nothing waits there and the packet is simply let
+    /// in, unmarked, this does what [`Tm::arrive`] and [`Tm::transmit`] do, at a fraction of the cost, and returns true. Else it does
+    /// nothing and returns false. Only for policies that judge a packet by its queue and its length alone.
+    #[inline(always)]
+    pub fn pass_by_length(&mut self, now: Instant, port: u32, queue: u32, bytes: u32) -> bool {
+        match self.by_length {
+            ByLength::Never => false,
+            by => self.path.pass_by_length(now, port, queue, bytes, by == ByLength::Thresholds),
+        }
+    }
+
+    /// A packet arrives for a queue. If it is simply let in, this does what [`Tm::arrive`] does, at a fraction of the cost, and returns
+    /// whether it was marked. Else it does nothing and returns `None`. Only for policies that judge a packet by its queue and its
+    /// length alone.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
+    pub fn join_by_length(
+        &mut self,
+        now: Instant,
+        id: PacketId,
+        port: u32,
+        queue: u32,
+        bytes: u32,
+        rank: u64,
+        ect: bool,
+    ) -> Option<bool> {
+        match self.by_length {
+            ByLength::Never => None,
+            by => self.path.join_by_length(now, id, port, queue, bytes, rank, ect, by == ByLength::Thresholds),
+        }
+    }
+
+    /// [`Tm::transmit`] where a departure concerns nobody but its queue; `None` if it is not as simple as that, or nothing waits.
+    #[inline(always)]
+    pub fn transmit_plainly(&mut self, now: Instant, port: usize) -> Option<Departure> {
+        if !self.plain_and_deaf || now > self.path.due {
+            return None;
+        }
+        self.path.clock = now;
+        self.path.transmit::<_, true>(&mut Deaf, now, port)
+    }
+
+    /// Whether this is a switch for [`Tm::pass_by_length`].
+    #[inline(always)]
+    pub fn passes_by_length(&self) -> bool {
+        self.by_length != ByLength::Never
+    }
+
+    /// [`Tm::pass_by_length`] for other policies, which may see to what was due before.
+    #[inline(always)]
+    pub fn pass(&mut self, now: Instant, packet: &Packet, lost: &mut impl FnMut(Lost)) -> bool {
+        if !self.path.can_pass(packet.port as usize) {
+            return false;
+        }
+        if now >= self.path.due {
+            self.catch_up(now, Phase::Arrivals, lost);
+        }
+        if self.route == Route::PlainAifo {
+            return with_policy!(&mut self.policy, policy => self.path.pass::<_, true>(policy, now, packet));
+        }
+        with_policy!(&mut self.policy, policy => self.path.pass::<_, false>(policy, now, packet))
     }
 
     /// Picks the next packet of an idle port. `None` if it has none that may leave now.
@@ -377,6 +465,18 @@ impl Tm {
     pub fn has_packets(&self, port: usize) -> bool {
         let port = &self.path.ports[port];
         port.waiting != 0 || !port.headers.is_empty()
+    }
+
+    /// Bytes charged to the queues of a port.
+    #[inline]
+    pub fn port_bytes(&self, port: usize) -> Bytes {
+        Bytes::new(self.path.ports[port].bytes)
+    }
+
+    /// Which queues of a port hold packets: bit `k` stands for queue number `k`.
+    #[inline]
+    pub fn waiting_queues(&self, port: usize) -> u64 {
+        self.path.ports[port].waiting
     }
 
     /// For a port that has packets but may not send any yet (PIEO): when it may.

@@ -91,6 +91,7 @@ impl FlowAware {
 
 impl Scheme for FlowAware {
     const COUNTS_ARRIVALS: bool = true;
+    const REMEMBERS_QUESTIONS: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {

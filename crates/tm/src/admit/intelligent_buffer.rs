@@ -239,6 +239,7 @@ impl IntelligentBuffer {
 
 impl Scheme for IntelligentBuffer {
     const COUNTS_ARRIVALS: bool = true;
+    const REMEMBERS_QUESTIONS: bool = true;
 
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         let Request { packet, queue, charge, .. } = request;

@@ -25,6 +25,12 @@ impl Cursor {
         self.queue as usize
     }
 
+    /// The only queue that waits has its turn.
+    #[inline(always)]
+    pub(crate) fn arrive_at(&mut self, number: usize) {
+        self.queue = number as u32;
+    }
+
     /// A push-out or an expulsion has emptied a queue: that ends a visit to it.
     pub(crate) fn emptied(&mut self, number: usize) {
         if self.queue as usize == number {
