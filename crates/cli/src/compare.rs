@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::args::ReplayArgs;
 use crate::arrivals::Arrivals;
 use crate::output::print;
-use crate::progress::Progress;
+use crate::progress::ReplayBar;
 use crate::table::{Table, percent};
 use forebay_settings::{Diagnostic, SwitchFile, read_policy};
 use forebay_tm::drive::{Driver, Observer};
@@ -75,7 +75,7 @@ pub(crate) fn run(
     let mut arrivals = Arrivals::open(&args.arrivals, strictest.unwrap_or(switch))?;
     let mut runs: Vec<(Driver, LastEnd)> =
         switches.iter().map(|(_, switch)| (Driver::new(Tm::new(switch.clone())), LastEnd::default())).collect();
-    let mut progress = Progress::new(&arrivals, args.quiet);
+    let mut progress = ReplayBar::new(&arrivals, args.quiet);
     while let Some((now, packet)) = arrivals.next()? {
         for (driver, end) in &mut runs {
             driver.arrive(now, &packet, end).map_err(|error| arrivals.too_late(error))?;

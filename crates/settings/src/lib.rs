@@ -9,10 +9,14 @@
 mod diagnostic;
 mod policy;
 mod scheduler;
+mod setting;
 mod switch;
 mod table;
+mod write;
 
 pub use diagnostic::{Diagnostic, nearest};
 pub use policy::read_policy;
-pub use switch::{SwitchFile, read_switch};
+pub use setting::Settings;
+pub use switch::{SwitchFile, SwitchTables, read_switch, read_switch_tables};
 pub use table::{Document, Table, Value};
+pub use write::{quoted, write_switch_tables};

@@ -174,7 +174,7 @@ fn kind_words() -> Vec<(&'static str, &'static str)> {
 pub(crate) fn read(table: &Table<'_>) -> Result<PolicyConfig, Diagnostic> {
     let kind = table.need("kind", "kind = \"dt\"")?.word(&kind_words())?;
     table.allow(keys_of(kind), is_key, kind)?;
-    Lookup { tables: vec![table.clone()], lenient: false }.policy(kind)
+    Lookup { tables: vec![table.clone()], lenient: table.is_lenient() }.policy(kind)
 }
 
 /// Reads a policy from an argument, `KIND[:KEY=VALUE]...`, such as `dt:alpha=0.5` or `fb:alpha=[2,1]`. What it does not give is

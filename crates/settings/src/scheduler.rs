@@ -22,6 +22,22 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
     }
 }
 
+/// Reads a key that must be there, unless the kind was changed by an argument: then the default stays.
+fn need<'d, T>(
+    table: &Table<'d>,
+    key: &str,
+    example: &str,
+    place: &mut T,
+    read: impl FnOnce(&Value<'d>) -> Result<T, Diagnostic>,
+) -> Result<(), Diagnostic> {
+    match table.get(key) {
+        Some(value) => *place = read(&value)?,
+        None if table.is_lenient() => {}
+        None => return Err(table.missing(key, example)),
+    }
+    Ok(())
+}
+
 fn weights(table: &Table<'_>, key: &str) -> Result<PerQueue<u32>, Diagnostic> {
     table.get(key).map_or(Ok(PerQueue::All(1)), |value| value.per_queue(Value::number))
 }
@@ -71,22 +87,24 @@ pub(crate) fn read(table: &Table<'_>) -> Result<(SchedulerConfig, RankConfig), D
         }),
         "pifo" => SchedulerConfig::Pifo(PifoConfig { capacity: capacity("capacity = 64")? }),
         "pieo" => SchedulerConfig::Pieo(PieoConfig { capacity: capacity("capacity = 64")? }),
-        "sp-pifo" => SchedulerConfig::SpPifo(SpPifoConfig {
-            queues: table.need("queues", "queues = 8")?.number()?,
-            capacity: capacity("capacity = 10")?,
-        }),
-        "aifo" => SchedulerConfig::Aifo(AifoConfig {
-            capacity: capacity("capacity = 20")?,
-            headroom: table.need("headroom", "headroom = 0.1")?.real()?,
-            window: table.need("window", "window = 20")?.number()?,
-            sample: table.get("sample").map_or(Ok(1), |value| value.integer())?,
-        }),
+        "sp-pifo" => {
+            let mut config = SpPifoConfig::default();
+            need(table, "queues", "queues = 8", &mut config.queues, Value::number)?;
+            need(table, "capacity", "capacity = 10", &mut config.capacity, Value::number)?;
+            SchedulerConfig::SpPifo(config)
+        }
+        "aifo" => {
+            let mut config = AifoConfig::default();
+            need(table, "capacity", "capacity = 20", &mut config.capacity, Value::number)?;
+            need(table, "headroom", "headroom = 0.1", &mut config.headroom, Value::real)?;
+            need(table, "window", "window = 20", &mut config.window, Value::number)?;
+            config.sample = table.get("sample").map_or(Ok(1), |value| value.integer())?;
+            SchedulerConfig::Aifo(config)
+        }
         _ => {
-            let mut config = AfqConfig {
-                queues: table.need("queues", "queues = 32")?.number()?,
-                bytes_per_round: table.need("bytes_per_round", "bytes_per_round = 1500")?.bytes()?,
-                ..AfqConfig::default()
-            };
+            let mut config = AfqConfig::default();
+            need(table, "queues", "queues = 32", &mut config.queues, Value::number)?;
+            need(table, "bytes_per_round", "bytes_per_round = 1500", &mut config.bytes_per_round, Value::bytes)?;
             if let Some(value) = table.get("rows") {
                 config.rows = value.number()?;
             }

@@ -3,7 +3,10 @@
 use crate::diagnostic::Diagnostic;
 use crate::table::{Document, Table, Value};
 use crate::{policy, scheduler};
+use forebay_tm::admit::PolicyConfig;
 use forebay_tm::mark::{MarkAction, MarkConfig, RedConfig, StepConfig};
+use forebay_tm::rank::RankConfig;
+use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::{CutPayloadConfig, HeaderPriority, NdpConfig, SourceFlowControlConfig, TrimConfig};
 use forebay_tm::{Bytes, Rate, TmConfig, ValidConfig};
 
@@ -86,21 +89,41 @@ fn switch(root: &Table<'_>) -> Result<TmConfig, Diagnostic> {
     if let Some(value) = root.get("seed") {
         config.seed = value.integer()?;
     }
-    let Some(table) = root.table("policy")? else {
-        return Err(Diagnostic {
-            problem: "this table is missing".into(),
-            remedy: "add the lines [policy], kind = \"dt\" and alpha = 1.0 below the keys that stand in no table"
-                .into(),
-            ..root.missing("policy", "")
-        });
-    };
-    config.policy = policy::read(&table)?;
-    if let Some(table) = root.table("scheduler")? {
-        (config.scheduler, config.rank) = scheduler::read(&table)?;
+    let tables = read_switch_tables(root)?;
+    config.policy = tables.policy.ok_or_else(|| Diagnostic {
+        problem: "this table is missing".into(),
+        remedy: "add the lines [policy], kind = \"dt\" and alpha = 1.0 below the keys that stand in no table".into(),
+        ..root.missing("policy", "")
+    })?;
+    if let Some((scheduler, rank)) = tables.scheduler {
+        (config.scheduler, config.rank) = (scheduler, rank);
     }
-    config.mark = root.table("ecn")?.map(|table| ecn(&table)).transpose()?;
-    config.trim = root.table("trim")?.map(|table| trim(&table)).transpose()?;
+    config.mark = tables.mark.flatten();
+    config.trim = tables.trim.flatten();
     Ok(config)
+}
+
+/// The tables that a switch file and a scenario share, as far as they are there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SwitchTables {
+    /// `[policy]`.
+    pub policy: Option<PolicyConfig>,
+    /// `[scheduler]`.
+    pub scheduler: Option<(SchedulerConfig, RankConfig)>,
+    /// `[ecn]`; `Some(None)`: `kind = "none"`.
+    pub mark: Option<Option<MarkConfig>>,
+    /// `[trim]`; `Some(None)`: `kind = "none"`.
+    pub trim: Option<Option<TrimConfig>>,
+}
+
+/// Reads the tables `[policy]`, `[scheduler]`, `[ecn]` and `[trim]` of a table.
+pub fn read_switch_tables(table: &Table<'_>) -> Result<SwitchTables, Diagnostic> {
+    Ok(SwitchTables {
+        policy: table.table("policy")?.map(|table| policy::read(&table)).transpose()?,
+        scheduler: table.table("scheduler")?.map(|table| scheduler::read(&table)).transpose()?,
+        mark: table.table("ecn")?.map(|table| ecn(&table)).transpose()?,
+        trim: table.table("trim")?.map(|table| trim(&table)).transpose()?,
+    })
 }
 
 /// `ports` is a number, with `rate` for all, or a list of rates.
@@ -123,10 +146,14 @@ fn rates(root: &Table<'_>) -> Result<Vec<Rate>, Diagnostic> {
     Ok(vec![rate; count as usize])
 }
 
-fn ecn(table: &Table<'_>) -> Result<MarkConfig, Diagnostic> {
+fn ecn(table: &Table<'_>) -> Result<Option<MarkConfig>, Diagnostic> {
     const STEP: [&str; 3] = ["kind", "threshold", "action"];
     const RED: [&str; 7] = ["kind", "min", "max", "probability", "weight", "mean_packet", "action"];
-    let kind = table.need("kind", "kind = \"step\"")?.word(&[("step", "step"), ("red", "red")])?;
+    let kind = table.need("kind", "kind = \"step\"")?.word(&[("step", "step"), ("red", "red"), ("none", "none")])?;
+    if kind == "none" {
+        table.allow(&["kind"], |key| STEP.contains(&key) || RED.contains(&key), kind)?;
+        return Ok(None);
+    }
     let action = |place: &mut MarkAction| {
         if let Some(value) = table.get("action") {
             *place = value.word(&[
@@ -142,7 +169,7 @@ fn ecn(table: &Table<'_>) -> Result<MarkConfig, Diagnostic> {
         let threshold = table.need("threshold", "threshold = \"30KB\"")?.bytes()?;
         let mut config = StepConfig { threshold, action: MarkAction::Mark };
         action(&mut config.action)?;
-        return Ok(MarkConfig::Step(config));
+        return Ok(Some(MarkConfig::Step(config)));
     }
     table.allow(&RED, |key| STEP.contains(&key), kind)?;
     let mut config = RedConfig {
@@ -160,15 +187,15 @@ fn ecn(table: &Table<'_>) -> Result<MarkConfig, Diagnostic> {
         config.mean_packet = value.bytes()?;
     }
     action(&mut config.action)?;
-    Ok(MarkConfig::Red(config))
+    Ok(Some(MarkConfig::Red(config)))
 }
 
-fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
+fn trim(table: &Table<'_>) -> Result<Option<TrimConfig>, Diagnostic> {
     const NDP: [&str; 6] = ["kind", "size", "header_capacity", "header_ratio", "header_priority", "return_to_sender"];
     const CUT: [&str; 3] = ["kind", "size", "watermark"];
     const SOURCE: [&str; 2] = ["kind", "watermark"];
     let elsewhere = |key: &str| NDP.contains(&key) || CUT.contains(&key) || SOURCE.contains(&key);
-    let words = [("ndp", 0), ("cut-payload", 1), ("source-flow-control", 2)];
+    let words = [("ndp", 0), ("cut-payload", 1), ("source-flow-control", 2), ("none", 3)];
     let kind = table.get("kind").map_or(Ok(0), |value| value.word(&words))?;
     let size = |place: &mut Bytes| {
         if let Some(value) = table.get("size") {
@@ -176,7 +203,7 @@ fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
         }
         Ok::<(), Diagnostic>(())
     };
-    Ok(match kind {
+    Ok(Some(match kind {
         0 => {
             table.allow(&NDP, elsewhere, "ndp")?;
             let mut config = NdpConfig::default();
@@ -205,10 +232,14 @@ fn trim(table: &Table<'_>) -> Result<TrimConfig, Diagnostic> {
             }
             TrimConfig::CutPayload(config)
         }
-        _ => {
+        2 => {
             table.allow(&SOURCE, elsewhere, "source-flow-control")?;
             let watermark = table.need("watermark", "watermark = \"30KB\"")?.bytes()?;
             TrimConfig::SourceFlowControl(SourceFlowControlConfig { watermark })
         }
-    })
+        _ => {
+            table.allow(&["kind"], elsewhere, "none")?;
+            return Ok(None);
+        }
+    }))
 }

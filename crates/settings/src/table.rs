@@ -1,16 +1,47 @@
 //! TOML tables with a memory of where everything stands.
 
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::setting::{Settings, is_plain_text};
+use crate::write::{line, value};
 use forebay_tm::{Bytes, ConfigError, Duration, PerQueue, Rate};
 use std::ops::Range;
 use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A parsed file.
-pub struct Document<'a> {
+/// Where a document's text comes from.
+#[derive(Debug)]
+pub(crate) struct Source<'a> {
     file: &'a str,
     text: &'a str,
+    /// The arguments that change the document: where the spans of each begin (all lie behind the text), and what errors call it.
+    arguments: Vec<(usize, String)>,
+}
+
+impl Source<'_> {
+    /// The argument that a span belongs to, if it does not belong to the file.
+    fn argument(&self, span: &Range<usize>) -> Option<&str> {
+        self.arguments.iter().rev().find(|(start, _)| *start <= span.start).map(|(_, name)| name.as_str())
+    }
+
+    /// An error of a span: of a line of the file, or of an argument.
+    fn error(
+        &self,
+        span: Range<usize>,
+        field: &str,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Diagnostic {
+        match self.argument(&span) {
+            Some(name) => Diagnostic { field: field.to_owned(), ..Diagnostic::of_file(name, problem, remedy) },
+            None => Diagnostic::of_span(self.file, self.text, span, field, problem, remedy),
+        }
+    }
+}
+
+/// A parsed file.
+pub struct Document<'a> {
+    source: Source<'a>,
     root: Spanned<DeTable<'a>>,
 }
 
@@ -24,53 +55,55 @@ impl<'a> Document<'a> {
                 let key = text.get(span.clone()).unwrap_or_default();
                 return Diagnostic::of_span(file, text, span, key, "this key is there twice", "remove one of them");
             }
+            if problem.contains("string values must be quoted") || problem.contains("invalid boolean") {
+                let word = text.get(span.clone()).unwrap_or_default().trim();
+                let remedy = format!("write \"{word}\"");
+                return Diagnostic::of_span(file, text, span, "", "text must be in quotes", remedy);
+            }
             let remedy = "write key = value, one a line, with text in quotes and lists in [ ]";
             Diagnostic::of_span(file, text, span, "", format!("this is not TOML: {problem}"), remedy)
         })?;
-        Ok(Self { file, text, root })
+        Ok(Self { source: Source { file, text, arguments: Vec::new() }, root })
+    }
+
+    /// Parses a text and changes it as arguments say.
+    pub fn parse_with(file: &'a str, text: &'a str, settings: &'a Settings) -> Result<Self, Diagnostic> {
+        let mut document = Self::parse(file, text)?;
+        for setting in &settings.settings {
+            document.source.arguments.push((setting.start, setting.name.clone()));
+            setting.apply(&mut document.root)?;
+        }
+        Ok(document)
     }
 
     /// The outermost table.
     pub fn root(&self) -> Table<'_> {
-        Table { file: self.file, text: self.text, path: String::new(), entries: self.root.get_ref(), span: 0..0 }
+        let entries = self.root.get_ref();
+        Table { source: &self.source, path: String::new(), head: String::new(), entries, span: 0..0 }
     }
 
     /// Finds the place that a configuration error speaks of.
     pub fn locate(&self, error: &ConfigError) -> Diagnostic {
-        let mut table = self.root.get_ref();
-        let mut span = None;
         // Rates may stand in the list of ports.
         let field = if error.field == "rate" && !self.root().has("rate") { "ports" } else { error.field };
-        for key in field.split('.') {
-            let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == key) else { break };
-            match value.get_ref() {
-                DeValue::Table(inner) => {
-                    table = inner;
-                    span = Some(name.span());
-                }
-                _ => span = Some(value.span()),
-            }
-        }
-        let problem = format!("{}: {}", error.value, error.problem);
-        match span {
-            Some(span) => Diagnostic::of_span(self.file, self.text, span, field, problem, &error.remedy),
-            None => Diagnostic { field: field.to_owned(), ..Diagnostic::of_file(self.file, problem, &error.remedy) },
-        }
+        self.root().locate(field, format!("{}: {}", error.value, error.problem), &error.remedy)
     }
 }
 
 /// A table of a document.
 #[derive(Clone)]
 pub struct Table<'d> {
-    file: &'d str,
-    text: &'d str,
+    source: &'d Source<'d>,
     /// "policy", or empty for the outermost table.
     path: String,
+    /// How its head is written: "[policy]".
+    head: String,
     entries: &'d DeTable<'d>,
     span: Range<usize>,
 }
 
 impl<'d> Table<'d> {
+    /// A key with the tables it is in.
     fn field(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
@@ -80,15 +113,39 @@ impl<'d> Table<'d> {
         self.get(key).is_some()
     }
 
+    /// The keys, in the order of the file; those of arguments follow.
+    pub fn keys(&self) -> Vec<&'d str> {
+        let mut keys: Vec<_> =
+            self.entries.iter().map(|(name, _)| (name.span().start, name.get_ref().as_ref())).collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|(_, key)| key).collect()
+    }
+
     /// The value of a key, if it is there.
     pub fn get(&self, key: &str) -> Option<Value<'d>> {
         let (_, value) = self.entries.iter().find(|(name, _)| name.get_ref() == key)?;
-        Some(Value { file: self.file, text: self.text, field: self.field(key), value })
+        Some(Value { source: self.source, field: self.field(key), value })
+    }
+
+    /// The values of two keys that exclude each other: where an argument gives one of them, the file's other one does not matter.
+    pub fn alternatives(&self, one: &str, other: &str) -> (Option<Value<'d>>, Option<Value<'d>>) {
+        let is_argument = |value: &Value<'d>| self.source.argument(&value.value.span()).is_some();
+        match (self.get(one), self.get(other)) {
+            (Some(one), Some(other)) if is_argument(&one) && !is_argument(&other) => (Some(one), None),
+            (Some(one), Some(other)) if is_argument(&other) && !is_argument(&one) => (None, Some(other)),
+            both => both,
+        }
     }
 
     /// The value of a key that must be there.
     pub fn need(&self, key: &str, example: &str) -> Result<Value<'d>, Diagnostic> {
         self.get(key).ok_or_else(|| self.missing(key, example))
+    }
+
+    /// Whether the table's `kind` was given by an argument: then keys of the kind that the file has do not matter, and what the
+    /// new kind needs may come from its defaults.
+    pub fn is_lenient(&self) -> bool {
+        self.get("kind").is_some_and(|kind| self.source.argument(&kind.value.span()).is_some())
     }
 
     /// The error of a missing key, at the head of the table.
@@ -97,36 +154,118 @@ impl<'d> Table<'d> {
         let remedy = if self.path.is_empty() {
             format!("add {example} at the top of the file")
         } else {
-            format!("add {example} to [{}]", self.path)
+            format!("add {example} to {}", self.head)
         };
         if self.path.is_empty() {
             let problem = "this key is missing";
-            Diagnostic { field, line: Some(1), ..Diagnostic::of_file(self.file, problem, remedy) }
+            Diagnostic { field, line: Some(1), ..Diagnostic::of_file(self.source.file, problem, remedy) }
         } else {
-            Diagnostic::of_span(self.file, self.text, self.span.clone(), &field, "this key is missing", remedy)
+            self.source.error(self.span.clone(), &field, "this key is missing", remedy)
+        }
+    }
+
+    /// An error of the whole table, at its head.
+    pub fn error(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
+        self.source.error(self.span.clone(), &self.path, problem, remedy)
+    }
+
+    /// An error of a key, at its name; of the whole table if the key is not there.
+    pub fn key_error(&self, key: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
+        match self.entries.iter().find(|(name, _)| name.get_ref() == key) {
+            Some((name, _)) => self.source.error(name.span(), &self.field(key), problem, remedy),
+            None => self.error(problem, remedy),
+        }
+    }
+
+    /// An error of what a path such as "policy.alpha" or "link.3" leads to, or of as much of it as there is.
+    pub fn locate(&self, path: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
+        let field = self.field(path);
+        let mut span = None;
+        let mut tables = Some(self.entries);
+        let mut list: Option<&[Spanned<DeValue<'d>>]> = None;
+        for key in path.split('.') {
+            let found = match (tables, list) {
+                (Some(entries), _) => {
+                    entries.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name.span(), value))
+                }
+                (_, Some(list)) => {
+                    key.parse().ok().and_then(|index: usize| list.get(index)).map(|value| (value.span(), value))
+                }
+                _ => None,
+            };
+            let Some((name, value)) = found else { break };
+            (tables, list) = (value.get_ref().as_table(), value.get_ref().as_array().map(|array| &**array));
+            span = Some(if tables.is_some() { name } else { value.span() });
+        }
+        match span {
+            Some(span) => self.source.error(span, &field, problem, remedy),
+            None if self.path.is_empty() => {
+                Diagnostic { field, ..Diagnostic::of_file(self.source.file, problem, remedy) }
+            }
+            None => self.source.error(self.span.clone(), &field, problem, remedy),
         }
     }
 
     /// A table inside this one.
     pub fn table(&self, key: &str) -> Result<Option<Table<'d>>, Diagnostic> {
         let Some((name, value)) = self.entries.iter().find(|(name, _)| name.get_ref() == key) else { return Ok(None) };
+        let path = self.field(key);
+        let head = format!("[{path}]");
         match value.get_ref() {
-            DeValue::Table(entries) => {
-                Ok(Some(Table { file: self.file, text: self.text, path: self.field(key), entries, span: name.span() }))
-            }
-            _ => Err(self.get(key).expect("just found").error(
-                "this must be a table",
-                format!("write [{}] on a line of its own, and its keys below", self.field(key)),
-            )),
+            DeValue::Table(entries) => Ok(Some(Table { source: self.source, path, head, entries, span: name.span() })),
+            _ => Err(self
+                .get(key)
+                .expect("just found")
+                .error("this must be a table", format!("write {head} on a line of its own, and its keys below"))),
         }
     }
 
-    /// Refuses keys that are not `known`. `elsewhere` tells keys that mean something with another `kind`.
+    /// The tables of a list of tables, `[[key]]`; none if there is no such key.
+    pub fn tables(&self, key: &str) -> Result<Vec<Table<'d>>, Diagnostic> {
+        let Some(value) = self.get(key) else { return Ok(Vec::new()) };
+        let head = format!("[[{}]]", value.field);
+        let wrong = |value: &Value<'d>| {
+            value.error(
+                "this must be a list of tables",
+                format!("write {head} on a line of its own, and its keys below"),
+            )
+        };
+        let elements = value.list().ok_or_else(|| match self.table(key) {
+            Ok(Some(table)) => {
+                table.error("this must be a list of tables", format!("write {head}, with double brackets, for each"))
+            }
+            _ => wrong(&value),
+        })?;
+        let table = |(index, element): (usize, &Value<'d>)| match element.value.get_ref() {
+            DeValue::Table(entries) => {
+                let (path, span) = (format!("{}.{index}", value.field), element.value.span());
+                Ok(Table { source: self.source, path, head: head.clone(), entries, span })
+            }
+            _ => Err(wrong(element)),
+        };
+        elements.iter().enumerate().map(table).collect()
+    }
+
+    /// The table's keys and values as lines of TOML, in the order of [`Table::keys`]; tables inside it are written inline.
+    pub fn to_toml(&self) -> String {
+        let keys = self.keys();
+        let find = |key: &&str| self.entries.iter().find(|(name, _)| name.get_ref() == key);
+        keys.iter().filter_map(find).map(|(name, value)| line(name.get_ref(), value.get_ref())).collect()
+    }
+
+    /// Refuses keys that are not `known`. `elsewhere` tells keys that mean something with another `kind`; they are passed over if
+    /// the kind was changed by an argument and they were not.
     pub fn allow(&self, known: &[&str], elsewhere: impl Fn(&str) -> bool, kind: &str) -> Result<(), Diagnostic> {
-        let mut wrong: Vec<_> =
-            self.entries.iter().filter(|(name, _)| !known.contains(&name.get_ref().as_ref())).collect();
-        wrong.sort_by_key(|(name, _)| name.span().start);
-        let Some((name, _)) = wrong.first() else { return Ok(()) };
+        let lenient = self.is_lenient();
+        let mut wrong: Vec<_> = self
+            .entries
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| !known.contains(&name.get_ref().as_ref()))
+            .filter(|name| !(lenient && self.source.argument(&name.span()).is_none() && elsewhere(name.get_ref())))
+            .collect();
+        wrong.sort_by_key(|name| name.span().start);
+        let Some(name) = wrong.first() else { return Ok(()) };
         let key: &str = name.get_ref();
         let (problem, remedy) = if elsewhere(key) {
             (format!("this key does nothing with kind = \"{kind}\""), format!("remove it; {}", known_keys(known)))
@@ -137,7 +276,7 @@ impl<'d> Table<'d> {
             };
             ("there is no such key".to_owned(), remedy)
         };
-        Err(Diagnostic::of_span(self.file, self.text, name.span(), &self.field(key), problem, remedy))
+        Err(self.source.error(name.span(), &self.field(key), problem, remedy))
     }
 }
 
@@ -152,8 +291,7 @@ fn known_keys(known: &[&str]) -> String {
 /// A value and where it stands.
 #[derive(Clone)]
 pub struct Value<'d> {
-    file: &'d str,
-    text: &'d str,
+    source: &'d Source<'d>,
     field: String,
     value: &'d Spanned<DeValue<'d>>,
 }
@@ -161,7 +299,7 @@ pub struct Value<'d> {
 impl<'d> Value<'d> {
     /// An error about this value.
     pub fn error(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
-        Diagnostic::of_span(self.file, self.text, self.value.span(), &self.field, problem, remedy)
+        self.source.error(self.value.span(), &self.field, problem, remedy)
     }
 
     fn wrong_type(&self, wanted: &str) -> Diagnostic {
@@ -177,12 +315,33 @@ impl<'d> Value<'d> {
         self.error(format!("this is {found}"), format!("give {wanted}"))
     }
 
+    /// The value as an argument takes it (see [`Settings`]): TOML, but text without quotes where it would be taken for the same text.
+    pub fn to_argument(&self) -> String {
+        match self.value.get_ref() {
+            DeValue::String(text) if is_plain_text(text) => text.to_string(),
+            other => value(other),
+        }
+    }
+
     /// The elements of a list.
     pub fn list(&self) -> Option<Vec<Value<'d>>> {
         match self.value.get_ref() {
             DeValue::Array(elements) => Some(elements.iter().map(|value| Value { value, ..self.clone() }).collect()),
             _ => None,
         }
+    }
+
+    /// Text.
+    pub fn text(&self) -> Result<&'d str, Diagnostic> {
+        match self.value.get_ref() {
+            DeValue::String(text) => Ok(text),
+            _ => Err(self.wrong_type("text in quotes")),
+        }
+    }
+
+    /// Whether this is text, not a number or a list.
+    pub fn is_text(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::String(_))
     }
 
     /// One of a few words.
