@@ -1,0 +1,273 @@
+//! What a node has to do next: one pending event for each of its links, ports and timers.
+//!
+//! A tree of minima over a fixed number of slots. An event is one word: 44 bits of time since the run's epoch and 20 bits of rank, so
+//! that one comparison orders events and breaks ties at once.
+//!
+//! # The order of simultaneous events
+//!
+//! At one node and one instant, events come in the order of their ranks:
+//!
+//! 1. ends of transmissions, by port;
+//! 2. arrivals, by a hash of (seed, time, link), then by link: no port is always first, and nothing depends on the order in which
+//!    events were entered;
+//! 3. timers and starts of flows.
+//!
+//! Between nodes there is no order within an instant, and none is needed: they meet only through links, which take time.
+
+use forebay_tm::Instant;
+use forebay_tm::random::mix;
+
+/// Bits of rank below the time.
+const RANK_BITS: u32 = 20;
+/// Bits of the slot, the lower part of the rank.
+const SLOT_BITS: u32 = 10;
+/// Slots that an agenda can have.
+pub(crate) const MAX_SLOTS: usize = 1 << SLOT_BITS;
+/// No event.
+pub(crate) const NEVER: Key = Key(u64::MAX);
+/// Events may lie so far behind the epoch.
+pub(crate) const SPAN: u64 = (1 << (64 - RANK_BITS)) - 2;
+
+/// An event's time and rank, and with the rank its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key(u64);
+
+impl Key {
+    #[inline(always)]
+    pub(crate) fn slot(self) -> usize {
+        (self.0 & (MAX_SLOTS as u64 - 1)) as usize
+    }
+
+    /// The time since the epoch.
+    #[inline(always)]
+    pub(crate) fn time(self) -> u64 {
+        self.0 >> RANK_BITS
+    }
+
+    /// The same time, ranked by a number alone: for the order of nodes, which is only for speed.
+    #[inline(always)]
+    pub(crate) fn of_node(self, node: u32) -> Self {
+        if self == NEVER { NEVER } else { Self(self.0 >> RANK_BITS << RANK_BITS | u64::from(node)) }
+    }
+
+    /// The node of [`Key::of_node`].
+    #[inline(always)]
+    pub(crate) fn node(self) -> usize {
+        (self.0 & ((1 << RANK_BITS) - 1)) as usize
+    }
+
+    /// The first key of an instant.
+    #[inline(always)]
+    pub(crate) fn first_of(time: u64) -> Self {
+        Self(time << RANK_BITS)
+    }
+
+    fn rebased(self, by: u64) -> Self {
+        if self == NEVER { NEVER } else { Self(self.0 - (by << RANK_BITS)) }
+    }
+}
+
+/// Turns instants into keys: the epoch moves on in long runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    epoch: u64,
+}
+
+impl Clock {
+    #[inline(always)]
+    pub(crate) fn instant(self, key: Key) -> Instant {
+        Instant::from_ps(self.epoch + key.time())
+    }
+
+    /// The time of an instant since the epoch; instants beyond the span come early, and whoever is woken looks again.
+    #[inline(always)]
+    pub(crate) fn time(self, at: Instant) -> u64 {
+        at.ps().saturating_sub(self.epoch).min(SPAN)
+    }
+
+    /// The end of a transmission.
+    #[inline(always)]
+    pub(crate) fn transmission(self, at: Instant, slot: usize) -> Key {
+        Key((at.ps() - self.epoch) << RANK_BITS | slot as u64)
+    }
+
+    /// An arrival from a link; `salt` is the link's own.
+    #[inline(always)]
+    pub(crate) fn arrival(self, at: Instant, slot: usize, salt: u64) -> Key {
+        // 9 of the best bits of a product, behind the ends of transmissions (0).
+        let hash = 1 + ((at.ps() ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55);
+        Key((at.ps() - self.epoch) << RANK_BITS | hash << SLOT_BITS | slot as u64)
+    }
+
+    /// A timer.
+    #[inline(always)]
+    pub(crate) fn timer(self, at: Instant, slot: usize) -> Key {
+        Key(self.time(at) << RANK_BITS | ((1 << (RANK_BITS - SLOT_BITS)) - 1) << SLOT_BITS | slot as u64)
+    }
+
+    /// Moves the epoch to an instant before which there are no events.
+    pub(crate) fn advance(&mut self, to: Instant) -> u64 {
+        let by = to.ps() - self.epoch;
+        self.epoch = to.ps();
+        by
+    }
+
+    pub(crate) fn needs_advance(self, key: Key) -> bool {
+        key != NEVER && key.time() > SPAN / 2
+    }
+}
+
+/// The salt of a link: what its arrivals are hashed with.
+pub(crate) fn salt(seed: u64, link: u32) -> u64 {
+    mix(seed ^ mix(u64::from(link)))
+}
+
+/// A tree of minima over a fixed number of slots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    /// Node 1 is the root, node `n` has the children `2n` and `2n + 1`, and the slots, a power of two, are the last nodes.
+    nodes: Vec<Key>,
+}
+
+impl Agenda {
+    pub(crate) fn new(slots: usize) -> Self {
+        Self { nodes: vec![NEVER; 2 * slots.next_power_of_two().max(2)] }
+    }
+
+    /// Slots there are.
+    pub(crate) fn slots(&self) -> usize {
+        self.nodes.len() / 2
+    }
+
+    /// The earliest event.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Key {
+        self.nodes[1]
+    }
+
+    /// Sets the event of a slot.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, slot: usize, key: Key) {
+        let nodes = self.nodes.as_mut_slice();
+        let mut node = nodes.len() / 2 + slot;
+        let mut key = key;
+        nodes[node] = key;
+        while node > 1 {
+            key = key.min(nodes[node ^ 1]);
+            node >>= 1;
+            if nodes[node] == key {
+                return;
+            }
+            nodes[node] = key;
+        }
+    }
+
+    /// The tree with its number of nodes, twice that of its slots, known to the compiler.
+    #[inline(always)]
+    pub(crate) fn sized<const NODES: usize>(&mut self) -> Sized<'_, NODES> {
+        Sized(self.nodes.as_mut_slice().try_into().expect("whoever asks knows the number of slots"))
+    }
+
+    /// Moves all events to an earlier epoch.
+    pub(crate) fn rebase(&mut self, by: u64) {
+        for key in &mut self.nodes {
+            *key = key.rebased(by);
+        }
+    }
+}
+
+/// An [`Agenda`] with its number of nodes known to the compiler: no loop, no bounds to check.
+pub(crate) struct Sized<'a, const NODES: usize>(&'a mut [Key; NODES]);
+
+impl<const NODES: usize> Sized<'_, NODES> {
+    /// See [`Agenda::next`].
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Key {
+        self.0[1]
+    }
+
+    /// See [`Agenda::set`].
+    #[inline(always)]
+    pub(crate) fn set(&mut self, slot: usize, key: Key) {
+        let mut node = NODES / 2 + (slot & (NODES / 2 - 1));
+        let mut key = key;
+        self.0[node] = key;
+        for _ in 1..NODES.ilog2() {
+            key = key.min(self.0[node ^ 1]);
+            node >>= 1;
+            self.0[node] = key;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_tm::random::Random;
+
+    #[test]
+    fn agrees_with_a_sorted_map() {
+        let mut random = Random::stream(3, "agenda", 0);
+        let clock = Clock::default();
+        for slots in [1usize, 2, 3, 16, 100, 1_000] {
+            let mut agenda = Agenda::new(slots);
+            let mut twin = Agenda::new(16);
+            let mut plain = std::collections::BTreeMap::new();
+            for _ in 0..20_000 {
+                let slot = (random.unit() * slots as f64) as usize;
+                let at = Instant::from_ps((random.unit() * 50.0) as u64);
+                let key = match (random.unit() * 4.0) as u32 {
+                    0 => clock.transmission(at, slot),
+                    1 => clock.arrival(at, slot, salt(1, slot as u32)),
+                    2 => clock.timer(at, slot),
+                    _ => NEVER,
+                };
+                agenda.set(slot, key);
+                plain.insert(slot, key);
+                assert_eq!(agenda.next(), *plain.values().min().unwrap());
+                if slots == 16 {
+                    twin.sized::<32>().set(slot, key);
+                    assert_eq!(twin.sized::<32>().next(), agenda.next());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ends_come_before_arrivals_before_timers() {
+        let (clock, at) = (Clock::default(), Instant::from_ps(1_000));
+        let (end, timer) = (clock.transmission(at, 9), clock.timer(at, 0));
+        for link in 0..2_000 {
+            let arrival = clock.arrival(at, 5, salt(1, link));
+            assert!(end < arrival && arrival < timer);
+            assert_eq!((arrival.slot(), clock.instant(arrival)), (5, at));
+        }
+        assert!(timer < clock.transmission(Instant::from_ps(1_001), 0));
+    }
+
+    #[test]
+    fn no_link_is_always_first() {
+        let clock = Clock::default();
+        let mut first = [0u32; 8];
+        for time in 0..8_000u64 {
+            let at = Instant::from_ps(time * 1_200_000);
+            let winner = (0..8).min_by_key(|link| clock.arrival(at, *link, salt(7, *link as u32))).unwrap();
+            first[winner] += 1;
+        }
+        assert!(first.iter().all(|count| (800..1_200).contains(count)), "{first:?}");
+    }
+
+    #[test]
+    fn the_epoch_moves_on() {
+        let mut clock = Clock::default();
+        let mut agenda = Agenda::new(4);
+        let late = Instant::from_ps(10_000_000_000_000);
+        agenda.set(2, clock.timer(late, 2));
+        assert!(clock.needs_advance(agenda.next()));
+        agenda.rebase(clock.advance(late));
+        assert_eq!((clock.instant(agenda.next()), agenda.next().slot()), (late, 2));
+        // Beyond the span, an event comes early.
+        let far = clock.timer(Instant::from_ps(100_000_000_000_000), 1);
+        assert!(clock.instant(far) < Instant::from_ps(100_000_000_000_000));
+    }
+}

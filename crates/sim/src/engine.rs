@@ -1,0 +1,420 @@
+//! The run: nodes take turns, each as far as nothing from elsewhere can reach it.
+//!
+//! Nodes meet only through links, and a packet needs at least the shortest link's delay and serialization time, the *lookahead*, to get
+//! from one to the next. So the node with the earliest event can handle all its events up to that event plus the
+//! lookahead, one after the other, before anybody else has a turn: nothing that others do meanwhile can reach it before.
+//! What a node does depends only on its own events in their own order (see `agenda.rs`), not on who had a turn when. So a
+//! run gives the same bytes however its nodes are spread over time, or over cores.
+//!
+//! What concerns the whole network (failures, samples, the end) happens between turns, at instants that no turn crosses: after
+//! everything before such an instant and before anything in it.
+
+use crate::agenda::{Agenda, Key, salt};
+use crate::flow::{FlowRecord, TrafficPlan};
+use crate::flows::FlowTable;
+use crate::host::{self, Host};
+use crate::measure::sample::Sampler;
+use crate::measure::trace::Tracer;
+use crate::measure::{Cost, RunResult, cost};
+use crate::net::Net;
+use crate::network::NetworkPlan;
+use crate::nic::Nic;
+use crate::paths::Fabric;
+use crate::routing::{Alive, Ports, Routes};
+use crate::scenario::{Change, NicSetup, Scenario};
+use crate::switch::Switch;
+use crate::traffic::Traffic;
+use crate::transport::TransportKind;
+use crate::wires::Wires;
+use forebay_tm::random::mix;
+use forebay_tm::{Duration, Instant};
+
+/// How far a run has got.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Instant,
+    /// The time of the scenario after which the run ends as soon as all flows are complete.
+    pub duration: Instant,
+    /// Events so far.
+    pub events: u64,
+    /// Flows with an end that are not complete.
+    pub unfinished: u64,
+}
+
+/// Turns between two looks at the observer.
+const TURNS_PER_LOOK: u32 = 4_096;
+
+/// How often after the scenario's duration the engine looks whether all flows are complete.
+const CHECK: Duration = Duration::from_us(10);
+
+/// A network that runs.
+pub struct World<'s> {
+    scenario: &'s Scenario,
+    net: Net,
+    hosts: Vec<Host>,
+    switches: Vec<Switch>,
+    cabling: Ports,
+    /// The two links of each cable.
+    links_of: Vec<[u32; 2]>,
+    alive: Alive,
+    sampler: Sampler,
+    /// The least time from one node to the next.
+    lookahead: u64,
+    turns: u32,
+}
+
+/// Runs a scenario. `look` is shown the progress now and then, and stops the run by returning false.
+pub fn run(scenario: &Scenario, plan: &TrafficPlan, look: &mut dyn FnMut(Progress) -> bool) -> RunResult {
+    World::new(scenario, plan).run(look)
+}
+
+impl<'s> World<'s> {
+    /// The network of a scenario, before anything has happened.
+    pub fn new(scenario: &'s Scenario, plan: &TrafficPlan) -> Self {
+        let network = &scenario.network;
+        let seed = scenario.seed;
+        let hosts = network.hosts.len();
+        let mut degree = vec![0usize; network.nodes()];
+        for cable in &network.cables {
+            degree[cable.a as usize] += 1;
+            degree[cable.b as usize] += 1;
+        }
+        let agendas = degree
+            .iter()
+            .enumerate()
+            .map(|(node, ports)| Agenda::new(if node < hosts { host::slot::COUNT } else { Switch::slots(*ports) }));
+        let transports: Vec<_> = scenario.transports.iter().map(|(_, config)| config.clone()).collect();
+        let telemetry = transports.iter().any(|config| config.kind.wants_telemetry());
+        let mut wires = Wires::new(agendas.collect(), telemetry);
+
+        let cabling = Ports::new(network);
+        let fabric_links = connect(network, &cabling, &mut wires, &degree, seed);
+
+        let mut flows = FlowTable::new(transports, seed);
+        // A flow is named by its workload and its place in it, so that other workloads do not change its paths.
+        let mut places = vec![0u64; scenario.workloads.len().max(1)];
+        for spec in &plan.flows {
+            let place = places.get_mut(usize::from(spec.workload)).map_or(0, |place| {
+                *place += 1;
+                *place
+            });
+            flows.add(*spec, mix(u64::from(spec.workload)) ^ place);
+        }
+        for flow in &scenario.measure.trace_flows {
+            if let Some(flow) = flows.flows.get_mut(*flow as usize) {
+                flow.traced = true;
+            }
+        }
+        let mut traffic = Traffic::new(plan, seed);
+        let requests = traffic.first_requests(&mut flows);
+        let mut starts: Vec<Vec<u32>> = vec![Vec::new(); hosts];
+        for number in (0..plan.flows.len() as u32).chain(requests) {
+            let flow = &flows.flows[number as usize];
+            if flow.waits_for == 0 {
+                starts[flow.src as usize].push(number);
+            }
+        }
+        for starts in &mut starts {
+            starts.sort_by_key(|number| (flows.records[*number as usize].spec.start, *number));
+        }
+
+        let alive = Alive::all(network);
+        let routes = Routes::new(network, &cabling, &alive);
+        let fabric = Fabric::new(network, routes.clone(), seed);
+        // Pulls are as far apart as the packets that they ask for.
+        let pulled = flows.transports.iter().filter(|config| matches!(config.kind, TransportKind::Ndp(_)));
+        let full = pulled.map(|config| config.common.mss + config.common.header).max().unwrap_or(1_500);
+        let host_nodes = starts.into_iter().enumerate().map(|(number, starts)| {
+            let (out, incoming) = (fabric_links.out(number)[0], fabric_links.first_incoming[number]);
+            let nic = match &scenario.nic {
+                NicSetup::Fifo => Nic::Fifo { out },
+                NicSetup::Managed(configs) => Nic::managed(out, &configs[number]),
+            };
+            let spacing = wires.links[out as usize].rate.serialization(u64::from(full));
+            Host::new(number as u32, incoming, nic, starts, spacing)
+        });
+        let host_nodes: Vec<Host> = host_nodes.collect();
+        let switches = scenario.switches.iter().enumerate().map(|(number, setup)| {
+            let node = network.switch_node(number) as usize;
+            let mut switch =
+                Switch::new(number as u32, setup, fabric_links.out(node), fabric_links.first_incoming[node], seed);
+            switch.reroute(&routes);
+            switch
+        });
+        let switches: Vec<Switch> = switches.collect();
+        for (number, host) in host_nodes.iter().enumerate() {
+            let key = host.next_start(&flows, &wires);
+            wires.announce(number as u32, host::slot::STARTS, key);
+        }
+        // The shortest packet is a byte long.
+        let lookahead = network.cables.iter().map(|cable| (cable.delay.ps() + cable.rate.serialization(1).ps()).max(1));
+        let lookahead = lookahead.min().unwrap_or(1);
+        let tracer = Tracer::new(
+            !scenario.measure.trace_flows.is_empty(),
+            &scenario.measure.trace_switches,
+            network.switches.len(),
+        );
+        let sampler = Sampler::new(&scenario.measure, &switches);
+        Self {
+            scenario,
+            net: Net {
+                watched: telemetry || tracer.is_active(),
+                wires,
+                flows,
+                traffic,
+                fabric,
+                tracer,
+                paths: scenario.paths,
+                telemetry,
+                seed,
+                events: 0,
+            },
+            hosts: host_nodes,
+            switches,
+            cabling,
+            links_of: fabric_links.of_cable,
+            alive,
+            sampler,
+            lookahead,
+            turns: 0,
+        }
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self, look: &mut dyn FnMut(Progress) -> bool) -> RunResult {
+        let started = cost::cpu_time();
+        let duration = Instant::ZERO + self.scenario.duration;
+        let last = duration + self.scenario.drain;
+        let mut changes = self.changes();
+        changes.reverse();
+        let mut interrupted = false;
+        let mut measured = duration == Instant::ZERO;
+        // The first time to see whether all is over. The times do not depend on the samples, which only look.
+        let mut check = duration;
+        let end = loop {
+            let sample = self.sampler.next();
+            let change = changes.last().map_or(Instant::NEVER, |(at, _)| *at);
+            let over = if measured { Instant::NEVER } else { duration };
+            let until = sample.min(change).min(over).min(check).min(last);
+            if !self.run_until(until, look) {
+                interrupted = true;
+                break self.now();
+            }
+            if until == change {
+                while changes.last().is_some_and(|(at, _)| *at == until) {
+                    let change = changes.pop().and_then(|(_, change)| change);
+                    self.apply(change);
+                }
+            }
+            if until == over {
+                measured = true;
+                self.sampler.duration_over(&self.net.wires);
+            }
+            if until == sample {
+                for switch in &mut self.switches {
+                    switch.settle_before(until, &mut self.net);
+                }
+                self.sampler.sample(until, &self.switches);
+            }
+            let idle = self.net.wires.earliest() == crate::agenda::NEVER && changes.is_empty();
+            let finished = self.net.flows.unfinished == 0 && until == check;
+            if until == check {
+                check = check + CHECK;
+            }
+            if until >= last || finished || idle {
+                break until;
+            }
+        };
+        self.finish(end, interrupted, started)
+    }
+
+    /// Handles everything before an instant. Returns false if the observer stopped it.
+    fn run_until(&mut self, until: Instant, look: &mut dyn FnMut(Progress) -> bool) -> bool {
+        loop {
+            self.net.wires.see_to_epoch();
+            let first = self.net.wires.earliest();
+            if first == crate::agenda::NEVER {
+                return true;
+            }
+            let barrier = self.net.wires.clock.time(until);
+            let time = first.time();
+            if time >= barrier {
+                return true;
+            }
+            let horizon = Key::first_of((time + self.lookahead).min(barrier));
+            self.turn(first.node(), horizon);
+            self.turns += 1;
+            if self.turns >= TURNS_PER_LOOK {
+                self.turns = 0;
+                let progress = Progress {
+                    now: self.net.wires.clock.instant(first),
+                    duration: Instant::ZERO + self.scenario.duration,
+                    events: self.net.events,
+                    unfinished: self.net.flows.unfinished,
+                };
+                if !look(progress) {
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// One node handles its events before the horizon.
+    #[inline(always)]
+    fn turn(&mut self, node: usize, horizon: Key) {
+        let mut agenda = self.net.wires.borrow_agenda(node);
+        match self.hosts.get_mut(node) {
+            Some(host) => host.run(&mut agenda, horizon, &mut self.net),
+            None => self.switches[node - self.hosts.len()].run(&mut agenda, horizon, &mut self.net),
+        }
+        self.net.wires.return_agenda(node, agenda);
+    }
+
+    /// The time of the earliest event, or of the last barrier.
+    fn now(&self) -> Instant {
+        self.net.wires.clock.instant(self.net.wires.earliest())
+    }
+
+    // ---- Failures ----------------------------------------------------------------------------------------------------
+
+    /// All changes of the network in order of time: failures and repairs, and the new routes that follow them.
+    fn changes(&self) -> Vec<(Instant, Option<Change>)> {
+        let mut changes: Vec<(Instant, Option<Change>)> = Vec::new();
+        for change in &self.scenario.changes {
+            changes.push((change.at, Some(*change)));
+            changes.push((change.at + self.scenario.reroute, None));
+        }
+        // At one instant, what fails does so before routes are made anew.
+        changes.sort_by_key(|(at, change)| (*at, change.is_none()));
+        changes
+    }
+
+    fn apply(&mut self, change: Option<Change>) {
+        let Some(change) = change else {
+            let routes = Routes::new(&self.scenario.network, &self.cabling, &self.alive);
+            for switch in &mut self.switches {
+                switch.reroute(&routes);
+            }
+            return;
+        };
+        self.alive.apply(&change);
+        let network = &self.scenario.network;
+        let works = |node: u32| network.is_host(node) || self.alive.switch(node as usize - network.hosts.len());
+        for (cable, plan) in network.cables.iter().enumerate() {
+            let works = self.alive.cable(cable) && works(plan.a) && works(plan.b);
+            for link in self.links_of[cable] {
+                if self.net.wires.links[link as usize].up != works {
+                    self.net.wires.set_up(link as usize, works, change.at);
+                }
+            }
+        }
+    }
+
+    // ---- Results -----------------------------------------------------------------------------------------------------
+
+    fn finish(mut self, end: Instant, interrupted: bool, started: f64) -> RunResult {
+        for (number, flow) in self.net.flows.flows.iter().enumerate() {
+            let record = &mut self.net.flows.records[number];
+            if flow.waits_for > 0 || record.spec.start >= end {
+                record.spec.start = Instant::NEVER;
+            }
+            if flow.sender != crate::flow::NONE {
+                let stats = self.net.flows.senders.get_mut(flow.sender).machine.stats();
+                record.retransmissions = stats.retransmissions;
+                record.timeouts = stats.timeouts;
+            }
+            if flow.receiver != crate::flow::NONE {
+                record.received = self.net.flows.receivers.get_mut(flow.receiver).machine.received();
+            }
+        }
+        self.net.traffic.sum_up_queries(&self.net.flows.records);
+        self.net.fabric.ideal_queries(&self.net.flows, &self.net.traffic.triggers, &mut self.net.traffic.queries);
+        let planned = self.net.flows.records.len() - self.net.traffic.session_flows();
+        let flows = in_order(&self.net.flows.records, planned, &mut self.net.tracer);
+        let places = self.sampler.places(end, self.scenario, &self.switches, &self.net.wires);
+        RunResult {
+            end,
+            interrupted,
+            flows,
+            queries: self.net.traffic.queries,
+            places,
+            timeline: self.sampler.timeline,
+            trace: self.net.tracer.events,
+            lost_to_failures: self.net.wires.lost,
+            sent: self.hosts.iter().map(Host::sent).sum(),
+            received: self.hosts.iter().map(Host::received).sum(),
+            nic_drops: self.hosts.iter().map(|host| host.nic().drops()).sum(),
+            in_flight: self.net.wires.arena.live() as u64,
+            cost: Cost {
+                events: self.net.events,
+                hops: self.net.wires.hops,
+                cpu_seconds: cost::cpu_time() - started,
+                peak_memory: cost::peak_memory(),
+            },
+        }
+    }
+}
+
+/// Puts the flows of closed-loop sessions, which came in the order of their hosts' turns, in order of start. Traces follow.
+fn in_order(records: &[FlowRecord], planned: usize, tracer: &mut Tracer) -> Vec<FlowRecord> {
+    let mut order: Vec<u32> = (0..records.len() as u32).collect();
+    order[planned..].sort_by_key(|number| {
+        let spec = &records[*number as usize].spec;
+        (spec.start, spec.session, spec.is_response)
+    });
+    if !tracer.events.is_empty() {
+        let mut place = vec![0; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            place[*old as usize] = new as u32;
+        }
+        for event in &mut tracer.events {
+            event.packet.flow = place[event.packet.flow as usize];
+        }
+    }
+    order.into_iter().map(|number| records[number as usize]).collect()
+}
+
+/// Where the links of a network are.
+struct FabricLinks {
+    /// The links that end at a node stand together, in the order of its ports, from here on.
+    first_incoming: Vec<u32>,
+    /// From end `a` to end `b` of each cable, and back.
+    of_cable: Vec<[u32; 2]>,
+    /// The links that leave each node, in the order of its ports.
+    outgoing: Vec<Vec<u32>>,
+}
+
+impl FabricLinks {
+    fn out(&self, node: usize) -> &[u32] {
+        &self.outgoing[node]
+    }
+}
+
+/// Makes two links for each cable, which end at the arrival slots of their nodes' ports.
+fn connect(network: &NetworkPlan, cabling: &Ports, wires: &mut Wires, degree: &[usize], seed: u64) -> FabricLinks {
+    let mut links = FabricLinks {
+        first_incoming: Vec::new(),
+        of_cable: vec![[0; 2]; network.cables.len()],
+        outgoing: degree.iter().map(|ports| vec![0; *ports]).collect(),
+    };
+    for (node, ports) in degree.iter().enumerate() {
+        links.first_incoming.push(wires.links.len() as u32);
+        for (number, port) in cabling.of(node as u32).iter().enumerate() {
+            let slot =
+                if node < network.hosts.len() { host::slot::ARRIVAL } else { Switch::slots(*ports) / 2 + number };
+            let cable = &network.cables[port.link.cable];
+            // The port sends one way; what it receives comes the other way. The salt is the cable's and the direction's own.
+            let backward = usize::from(port.link.forward);
+            let name = (2 * port.link.cable + backward) as u32;
+            let link = wires.connect(cable.rate, cable.delay, node as u32, slot as u32, salt(seed, name));
+            links.of_cable[port.link.cable][backward] = link;
+        }
+    }
+    for node in 0..network.nodes() {
+        for (number, port) in cabling.of(node as u32).iter().enumerate() {
+            links.outgoing[node][number] = links.of_cable[port.link.cable][usize::from(!port.link.forward)];
+        }
+    }
+    links
+}

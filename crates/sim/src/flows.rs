@@ -1,0 +1,161 @@
+//! The flows of a run: what every packet needs of its flow, and what is recorded.
+
+use crate::flow::{FlowRecord, FlowSpec, NONE};
+use crate::transport::{Receiver, Sender, TransportConfig};
+use forebay_tm::random::mix;
+use forebay_tm::{Duration, Instant};
+
+/// What packets need of their flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flow {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    /// Its sender and receiver in their slabs, while it has them.
+    pub(crate) sender: u32,
+    pub(crate) receiver: u32,
+    /// What its data chooses paths by, and what its answers do.
+    pub(crate) hash: u32,
+    pub(crate) answer_hash: u32,
+    pub(crate) transport: u16,
+    pub(crate) class: u8,
+    pub(crate) answer_class: u8,
+    /// Bytes of a header, and of an answer.
+    pub(crate) header: u32,
+    pub(crate) answer_bytes: u32,
+    /// Packets in all.
+    pub(crate) packets: u32,
+    /// Flows that it still waits for.
+    pub(crate) waits_for: u16,
+    pub(crate) traced: bool,
+}
+
+/// A recycled set of state machines.
+pub(crate) struct Slab<T> {
+    entries: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    pub(crate) fn insert(&mut self, entry: T) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.entries[slot as usize] = entry;
+            slot
+        } else {
+            self.entries.push(entry);
+            self.entries.len() as u32 - 1
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
+        &mut self.entries[slot as usize]
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+}
+
+/// A state machine and when the host will look at its deadline.
+pub(crate) struct Armed<T> {
+    pub(crate) machine: T,
+    /// The earliest entry in the host's timers; [`Instant::NEVER`] if there is none.
+    pub(crate) armed: Instant,
+    /// It is stopped at this time.
+    pub(crate) until: Instant,
+}
+
+/// All flows.
+pub(crate) struct FlowTable {
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) transports: Vec<TransportConfig>,
+    pub(crate) senders: Slab<Armed<Sender>>,
+    pub(crate) receivers: Slab<Armed<Receiver>>,
+    /// Flows with an end that have not arrived whole.
+    pub(crate) unfinished: u64,
+    seed: u64,
+}
+
+impl FlowTable {
+    pub(crate) fn new(transports: Vec<TransportConfig>, seed: u64) -> Self {
+        Self {
+            flows: Vec::new(),
+            records: Vec::new(),
+            transports,
+            senders: Slab::default(),
+            receivers: Slab::default(),
+            unfinished: 0,
+            seed,
+        }
+    }
+
+    /// Adds a flow; `name` is what tells it from all others, whatever the order in which they come.
+    pub(crate) fn add(&mut self, spec: FlowSpec, name: u64) -> u32 {
+        let number = self.flows.len() as u32;
+        let common = &self.transports[usize::from(spec.transport)].common;
+        let hash = mix(self.seed ^ mix(name));
+        self.flows.push(Flow {
+            src: spec.src,
+            dst: spec.dst,
+            sender: NONE,
+            receiver: NONE,
+            hash: hash as u32,
+            answer_hash: (hash >> 32) as u32,
+            transport: spec.transport,
+            class: spec.class,
+            answer_class: common.ack_class.unwrap_or(spec.class),
+            header: common.header,
+            answer_bytes: common.ack_bytes,
+            packets: crate::transport::FlowInfo::packets_of(spec.bytes, common.mss),
+            waits_for: spec.waits_for,
+            traced: false,
+        });
+        self.records.push(FlowRecord {
+            spec,
+            end: Instant::NEVER,
+            acked: Instant::NEVER,
+            ideal: Duration::ZERO,
+            received: 0,
+            retransmissions: 0,
+            timeouts: 0,
+            drops: 0,
+            trims: 0,
+            marks: 0,
+        });
+        if spec.bytes != crate::transport::FlowInfo::ENDLESS {
+            self.unfinished += 1;
+        }
+        number
+    }
+
+    pub(crate) fn dropped(&mut self, flow: u32) {
+        self.records[flow as usize].drops += 1;
+    }
+
+    pub(crate) fn trimmed(&mut self, flow: u32) {
+        self.records[flow as usize].trims += 1;
+    }
+
+    pub(crate) fn marked(&mut self, flow: u32) {
+        self.records[flow as usize].marks += 1;
+    }
+
+    pub(crate) fn source(&self, flow: u32) -> u32 {
+        self.flows[flow as usize].src
+    }
+
+    pub(crate) fn answer_bytes(&self, flow: u32) -> u32 {
+        self.flows[flow as usize].answer_bytes
+    }
+
+    pub(crate) fn answer_class(&self, flow: u32) -> u8 {
+        self.flows[flow as usize].answer_class
+    }
+}

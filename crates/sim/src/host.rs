@@ -1,0 +1,496 @@
+//! A host: the ends of its flows, their timers, and the queue in front of its link.
+
+use crate::agenda::{Agenda, Key, NEVER, Sized};
+use crate::flow::NONE;
+use crate::flows::{Armed, FlowTable};
+use crate::measure::trace::What;
+use crate::net::Net;
+use crate::nic::Nic;
+use crate::packet::{Kind, Label, Packet, Slot, flag};
+use crate::transport::ndp::PullQueue;
+use crate::transport::{FlowInfo, Receiver, Reply, Sender};
+use crate::wires::Wires;
+use forebay_tm::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The slots of a host's agenda.
+pub(crate) mod slot {
+    /// The link is free.
+    pub(crate) const NIC: usize = 0;
+    /// A packet arrives.
+    pub(crate) const ARRIVAL: usize = 1;
+    /// A timer runs out.
+    pub(crate) const TIMERS: usize = 2;
+    /// A planned flow starts.
+    pub(crate) const STARTS: usize = 3;
+    /// How many there are.
+    pub(crate) const COUNT: usize = 4;
+}
+
+/// A host's agenda, its size known.
+pub(crate) type HostAgenda<'a> = Sized<'a, { 2 * slot::COUNT }>;
+
+/// What a timer is for, in the order in which timers of one instant run out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Purpose {
+    Sender,
+    Receiver,
+    Start,
+    Pull,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Timer {
+    at: Instant,
+    purpose: Purpose,
+    flow: u32,
+}
+
+pub(crate) struct Host {
+    number: u32,
+    incoming: u32,
+    nic: Nic,
+    timers: BinaryHeap<Reverse<Timer>>,
+    /// Planned flows, in order of start, and how many have started.
+    starts: Vec<u32>,
+    started: usize,
+    pulls: PullQueue,
+    /// The time between two pulls: that of a full packet on the link.
+    pull_spacing: Duration,
+    /// When the timer for the next pull is set; [`Instant::NEVER`] if it is not.
+    pull_armed: Instant,
+    /// Packets sent and received.
+    sent: u64,
+    received: u64,
+}
+
+impl Host {
+    pub(crate) fn new(number: u32, incoming: u32, nic: Nic, starts: Vec<u32>, pull_spacing: Duration) -> Self {
+        Self {
+            number,
+            incoming,
+            nic,
+            timers: BinaryHeap::new(),
+            starts,
+            started: 0,
+            pulls: PullQueue::new(),
+            pull_spacing,
+            pull_armed: Instant::NEVER,
+            sent: 0,
+            received: 0,
+        }
+    }
+
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    pub(crate) fn received(&self) -> u64 {
+        self.received
+    }
+
+    pub(crate) fn nic(&self) -> &Nic {
+        &self.nic
+    }
+
+    /// The key of the next planned flow.
+    pub(crate) fn next_start(&self, flows: &FlowTable, wires: &Wires) -> Key {
+        match self.starts.get(self.started) {
+            Some(flow) => wires.clock.timer(flows.records[*flow as usize].spec.start, slot::STARTS),
+            None => NEVER,
+        }
+    }
+
+    /// Handles all events before the horizon.
+    pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
+        let agenda = &mut agenda.sized::<{ 2 * slot::COUNT }>();
+        loop {
+            let key = agenda.next();
+            if key >= horizon {
+                return;
+            }
+            around.events += 1;
+            let now = around.wires.clock.instant(key);
+            match key.slot() {
+                slot::ARRIVAL => {
+                    let (label, next) = around.wires.take(self.incoming);
+                    agenda.set(slot::ARRIVAL, next);
+                    self.receive(now, label.packet, agenda, around);
+                }
+                slot::NIC => self.nic.free(now, agenda, &mut around.wires, &mut around.flows),
+                slot::TIMERS => self.timers_due(now, agenda, around),
+                _ => self.starts_due(now, agenda, around),
+            }
+        }
+    }
+
+    // ---- Flows start -------------------------------------------------------------------------------------------------
+
+    #[inline(never)]
+    fn starts_due(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        while let Some(flow) = self.starts.get(self.started).copied() {
+            if around.flows.records[flow as usize].spec.start > now {
+                break;
+            }
+            self.started += 1;
+            self.start(now, flow, agenda, around);
+        }
+        let next = self.next_start(&around.flows, &around.wires);
+        agenda.set(slot::STARTS, next);
+    }
+
+    fn start(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let flow = around.flows.flows[number as usize];
+        let record = &mut around.flows.records[number as usize];
+        record.spec.start = now;
+        let config = &around.flows.transports[usize::from(flow.transport)];
+        let facts = around.fabric.facts(&flow, record.spec.bytes, &config.common);
+        record.ideal = facts.ideal;
+        let info = FlowInfo {
+            bytes: record.spec.bytes,
+            packets: flow.packets,
+            base_rtt: facts.base_rtt,
+            rate: facts.rate,
+            number: flow.hash,
+            seed: around.seed,
+            until: record.spec.until,
+        };
+        let sender = Sender::new(config, info, now);
+        let armed = Armed { machine: sender, armed: Instant::NEVER, until: record.spec.until };
+        around.flows.flows[number as usize].sender = around.flows.senders.insert(armed);
+        self.pump(now, number, agenda, around);
+    }
+
+    // ---- Packets come in ---------------------------------------------------------------------------------------------
+
+    #[inline(always)]
+    fn receive(&mut self, now: Instant, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        if around.watched {
+            around.tracer.at_host(now, self.number, slot, What::Received, &around.wires);
+        }
+        self.received += 1;
+        let packet = around.wires.arena.get_mut(slot);
+        let for_receiver = matches!(packet.kind, Kind::Data | Kind::Probe) && !packet.has(flag::RETURNED);
+        if for_receiver {
+            self.receive_data(now, slot, agenda, around);
+            return;
+        }
+        let number = packet.flow;
+        let sender = around.flows.flows[number as usize].sender;
+        if sender != NONE {
+            let packet = around.wires.arena.get(slot);
+            let telemetry = around.wires.arena.telemetry(slot);
+            around.flows.senders.get_mut(sender).machine.on_answer(now, packet, telemetry);
+            around.wires.arena.remove(slot);
+            self.pump(now, number, agenda, around);
+        } else {
+            around.wires.arena.remove(slot);
+        }
+    }
+
+    #[inline(always)]
+    fn receive_data(&mut self, now: Instant, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let packet = around.wires.arena.get_mut(slot);
+        let number = packet.flow;
+        let flow = &around.flows.flows[number as usize];
+        let receiver = if flow.receiver == NONE {
+            if around.flows.records[number as usize].is_complete() {
+                return self.answer_late(now, slot, agenda, around);
+            }
+            self.open_receiver(number, around)
+        } else {
+            flow.receiver
+        };
+        let packet = around.wires.arena.get_mut(slot);
+        let armed = around.flows.receivers.get_mut(receiver);
+        if packet.has(flag::TRIMMED) && !matches!(armed.machine, Receiver::Ndp(_)) {
+            // To a transport that does not know of trimming, a header alone is no packet.
+            around.wires.arena.remove(slot);
+            return;
+        }
+        let reply = armed.machine.on_packet(now, packet);
+        if armed.machine.is_complete() {
+            return self.complete(now, number, slot, reply, agenda, around);
+        }
+        let deadline = armed.machine.deadline();
+        if deadline < armed.armed {
+            armed.armed = deadline;
+            self.set_timer(Timer { at: deadline, purpose: Purpose::Receiver, flow: number }, agenda, around);
+        }
+        match reply {
+            Reply::Nothing => around.wires.arena.remove(slot),
+            Reply::Answer => self.answer(now, number, slot, agenda, around),
+            Reply::AnswerAndPull => {
+                self.answer(now, number, slot, agenda, around);
+                self.pulls.request(number);
+                self.pull(now, agenda, around);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_receiver(&mut self, number: u32, around: &mut Net) -> u32 {
+        let flow = &around.flows.flows[number as usize];
+        let record = &around.flows.records[number as usize];
+        let config = &around.flows.transports[usize::from(flow.transport)];
+        let facts = around.fabric.facts(flow, record.spec.bytes, &config.common);
+        let info = FlowInfo {
+            bytes: record.spec.bytes,
+            packets: flow.packets,
+            base_rtt: facts.base_rtt,
+            rate: facts.rate,
+            number: flow.hash,
+            seed: around.seed,
+            until: record.spec.until,
+        };
+        let machine = Receiver::new(config, info);
+        let receiver = around.flows.receivers.insert(Armed { machine, armed: Instant::NEVER, until: Instant::NEVER });
+        around.flows.flows[number as usize].receiver = receiver;
+        receiver
+    }
+
+    /// The last packet of a flow has come in.
+    #[cold]
+    #[inline(never)]
+    fn complete(
+        &mut self,
+        now: Instant,
+        number: u32,
+        slot: Slot,
+        reply: Reply,
+        agenda: &mut HostAgenda<'_>,
+        around: &mut Net,
+    ) {
+        let flow = &mut around.flows.flows[number as usize];
+        let receiver = core::mem::replace(&mut flow.receiver, NONE);
+        let received = around.flows.receivers.get_mut(receiver).machine.received();
+        around.flows.receivers.remove(receiver);
+        self.pulls.forget(number);
+        let record = &mut around.flows.records[number as usize];
+        record.end = now;
+        record.received = received;
+        around.flows.unfinished -= 1;
+        if reply == Reply::Nothing {
+            self.answer_late(now, slot, agenda, around);
+        } else {
+            self.answer(now, number, slot, agenda, around);
+        }
+        // What waited for this flow starts here, or is told to start here later.
+        let spec = around.flows.records[number as usize].spec;
+        for (at, next) in around.traffic.arrived(now, number, &spec, &mut around.flows) {
+            self.set_timer(Timer { at, purpose: Purpose::Start, flow: next }, agenda, around);
+        }
+    }
+
+    /// A packet of a flow that is complete: the sender missed the last answer.
+    #[cold]
+    #[inline(never)]
+    fn answer_late(&mut self, now: Instant, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let packet = around.wires.arena.get_mut(slot);
+        let number = packet.flow;
+        let flow = &around.flows.flows[number as usize];
+        if !around.flows.transports[usize::from(flow.transport)].kind.answers() {
+            around.wires.arena.remove(slot);
+            return;
+        }
+        packet.echo = if packet.kind == Kind::Probe { u32::MAX } else { packet.seq };
+        packet.kind = Kind::Ack;
+        packet.seq = flow.packets;
+        packet.block = (0, 0);
+        packet.flags &= flag::CE | flag::TRACED;
+        self.answer(now, number, slot, agenda, around);
+    }
+
+    /// Sends a packet that has been made into an answer back to the flow's source.
+    #[inline(always)]
+    fn answer(&mut self, now: Instant, number: u32, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let flow = &around.flows.flows[number as usize];
+        let packet = around.wires.arena.get_mut(slot);
+        packet.to = flow.src;
+        packet.hash = flow.answer_hash;
+        packet.class = flow.answer_class;
+        packet.bytes = flow.answer_bytes;
+        packet.rank = 0;
+        packet.spreads = 0;
+        // An answer is never marked, and goes before data where ABM tells them apart.
+        packet.flags = (packet.flags & (flag::CE | flag::TRACED)) | flag::UNSCHEDULED;
+        let label = Label::of(packet, slot, packet.bytes);
+        self.send(now, label, agenda, around);
+    }
+
+    // ---- Packets go out ----------------------------------------------------------------------------------------------
+
+    /// Sends what a sender has to send, and sees to its timer.
+    #[inline(always)]
+    fn pump(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let flow = &around.flows.flows[number as usize];
+        let place = flow.sender;
+        let header = flow.header;
+        let traced = if flow.traced { flag::TRACED } else { 0 };
+        let mut packet = Packet {
+            sent_at: now,
+            flow: number,
+            to: flow.dst,
+            hash: flow.hash,
+            class: flow.class,
+            ..Packet::default()
+        };
+        loop {
+            let armed = around.flows.senders.get_mut(place);
+            if now >= armed.until {
+                return self.close_sender(now, number, around);
+            }
+            let Some(segment) = armed.machine.poll(now) else { break };
+            packet.kind = segment.kind;
+            packet.seq = segment.seq;
+            packet.bytes = segment.payload + header;
+            packet.rank = segment.rank;
+            packet.flags = segment.flags | traced;
+            let slot = around.wires.arena.insert(packet);
+            self.send(now, Label::of(&packet, slot, packet.bytes), agenda, around);
+        }
+        let armed = around.flows.senders.get_mut(place);
+        if armed.machine.is_done() {
+            return self.close_sender(now, number, around);
+        }
+        let deadline = armed.machine.deadline();
+        if deadline < armed.armed {
+            armed.armed = deadline;
+            self.set_timer(Timer { at: deadline, purpose: Purpose::Sender, flow: number }, agenda, around);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn close_sender(&mut self, now: Instant, number: u32, around: &mut Net) {
+        let place = core::mem::replace(&mut around.flows.flows[number as usize].sender, NONE);
+        let machine = &around.flows.senders.get_mut(place).machine;
+        let (stats, done) = (machine.stats(), machine.is_done());
+        around.flows.senders.remove(place);
+        let record = &mut around.flows.records[number as usize];
+        record.retransmissions = stats.retransmissions;
+        record.timeouts = stats.timeouts;
+        let answers = around.flows.transports[usize::from(record.spec.transport)].kind.answers();
+        if done && answers {
+            record.acked = now;
+        }
+    }
+
+    #[inline(always)]
+    fn send(&mut self, now: Instant, label: Label, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        if around.watched {
+            around.tracer.at_host(now, self.number, label.packet, What::Sent, &around.wires);
+        }
+        self.sent += 1;
+        self.nic.send(now, label, agenda, &mut around.wires, &mut around.flows);
+    }
+
+    // ---- Timers ------------------------------------------------------------------------------------------------------
+
+    #[inline(never)]
+    fn set_timer(&mut self, timer: Timer, agenda: &mut HostAgenda<'_>, around: &Net) {
+        if timer.at == Instant::NEVER {
+            return;
+        }
+        self.timers.push(Reverse(timer));
+        self.show_timers(agenda, around);
+    }
+
+    /// Enters the earliest timer into the agenda.
+    fn show_timers(&self, agenda: &mut HostAgenda<'_>, around: &Net) {
+        let key = self.timers.peek().map_or(NEVER, |timer| around.wires.clock.timer(timer.0.at, slot::TIMERS));
+        agenda.set(slot::TIMERS, key);
+    }
+
+    #[inline(never)]
+    fn timers_due(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        while let Some(Reverse(timer)) = self.timers.peek().copied() {
+            if timer.at > now {
+                break;
+            }
+            self.timers.pop();
+            match timer.purpose {
+                Purpose::Sender => self.sender_due(now, timer, agenda, around),
+                Purpose::Receiver => self.receiver_due(now, timer, agenda, around),
+                Purpose::Start => self.start(now, timer.flow, agenda, around),
+                Purpose::Pull => {
+                    if self.pull_armed == timer.at {
+                        self.pull_armed = Instant::NEVER;
+                        self.pull(now, agenda, around);
+                    }
+                }
+            }
+        }
+        self.show_timers(agenda, around);
+    }
+
+    fn sender_due(&mut self, now: Instant, timer: Timer, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let place = around.flows.flows[timer.flow as usize].sender;
+        if place == NONE {
+            return;
+        }
+        let armed = around.flows.senders.get_mut(place);
+        if armed.armed != timer.at {
+            // A timer that was set earlier than this one has taken its place.
+            return;
+        }
+        armed.armed = Instant::NEVER;
+        if armed.machine.deadline() <= now {
+            armed.machine.on_deadline(now);
+            self.pump(now, timer.flow, agenda, around);
+        } else {
+            // It has moved on since the timer was set.
+            let deadline = armed.machine.deadline();
+            armed.armed = deadline;
+            self.set_timer(Timer { at: deadline, ..timer }, agenda, around);
+        }
+    }
+
+    fn receiver_due(&mut self, now: Instant, timer: Timer, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let place = around.flows.flows[timer.flow as usize].receiver;
+        if place == NONE {
+            return;
+        }
+        let armed = around.flows.receivers.get_mut(place);
+        if armed.armed != timer.at {
+            return;
+        }
+        armed.armed = Instant::NEVER;
+        let deadline = armed.machine.deadline();
+        if deadline <= now {
+            let mut packet = Packet { flow: timer.flow, ..Packet::default() };
+            if armed.machine.on_deadline(now, &mut packet) != Reply::Nothing {
+                let slot = around.wires.arena.insert(packet);
+                self.answer(now, timer.flow, slot, agenda, around);
+            }
+            return;
+        }
+        armed.armed = deadline;
+        self.set_timer(Timer { at: deadline, ..timer }, agenda, around);
+    }
+
+    /// Sends the pulls that are due.
+    #[inline(never)]
+    fn pull(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        while let Some(number) = self.pulls.next(now, self.pull_spacing) {
+            let place = around.flows.flows[number as usize].receiver;
+            if place == NONE {
+                continue;
+            }
+            let Receiver::Ndp(receiver) = &mut around.flows.receivers.get_mut(place).machine else { continue };
+            let packet = Packet { kind: Kind::Pull, seq: receiver.pull_sent(), flow: number, ..Packet::default() };
+            if receiver.wants_pull() {
+                self.pulls.request(number);
+            }
+            let slot = around.wires.arena.insert(packet);
+            self.answer(now, number, slot, agenda, around);
+        }
+        let deadline = self.pulls.deadline().max(now);
+        if deadline < self.pull_armed {
+            self.pull_armed = deadline;
+            self.set_timer(Timer { at: deadline, purpose: Purpose::Pull, flow: NONE }, agenda, around);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A packet-level simulator of whole datacenter networks on the traffic manager's core.
+
+#![forbid(unsafe_code)]
+
+mod agenda;
+pub mod engine;
+pub mod flow;
+mod flows;
+mod host;
+pub mod ideal;
+pub mod measure;
+mod net;
+pub mod network;
+mod nic;
+pub mod packet;
+pub mod paths;
+pub mod routing;
+pub mod scenario;
+mod switch;
+pub mod topology;
+pub mod trace;
+mod traffic;
+pub mod transport;
+mod wires;
+pub mod workload;

@@ -1,0 +1,120 @@
+//! What a run has measured.
+
+pub(crate) mod cost;
+pub mod histogram;
+pub(crate) mod sample;
+pub mod trace;
+
+use crate::flow::{FlowRecord, QuerySpec};
+use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads};
+use histogram::Occupancy;
+
+/// What became of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryRecord {
+    /// As planned.
+    pub spec: QuerySpec,
+    /// When its last answer had arrived; [`Instant::NEVER`] if one has not.
+    pub end: Instant,
+    /// How long it would take on the empty network: the answers one after the other through the asking host's link.
+    pub ideal: Duration,
+    /// Packets of its flows that were dropped.
+    pub drops: u32,
+    /// Packets of its flows that were trimmed.
+    pub trims: u32,
+    /// Timeouts of its flows.
+    pub timeouts: u32,
+}
+
+/// A queue, a port or a buffer at the end of a run.
+#[derive(Clone, Debug)]
+pub struct PlaceRecord {
+    /// The index of the switch.
+    pub switch: u32,
+    /// The buffer within the switch.
+    pub buffer: u32,
+    /// The port within the switch; `None`: the whole buffer.
+    pub port: Option<u32>,
+    /// The queue number within the port; `None`: the whole port, or the whole buffer.
+    pub queue: Option<u32>,
+    /// What went through, by the core's own counters.
+    pub counters: Counters,
+    /// Bytes waiting, over time.
+    pub occupancy: Occupancy,
+    /// The share of the scenario's duration, or of the run if it was shorter, that the port was sending; 0 for queues and buffers.
+    pub utilization: f64,
+    /// For a whole buffer: its memory reads.
+    pub memory: MemoryReads,
+    /// For a whole buffer: the mean share of its memory read bandwidth that was in use when packets were dropped, over drops; NaN
+    /// if nothing was dropped.
+    pub memory_use_at_drops: f64,
+    /// For a whole buffer: the mean share of it that was in use when packets were dropped; NaN if nothing was dropped.
+    pub buffer_use_at_drops: f64,
+    /// For a whole buffer: its size.
+    pub size: Bytes,
+}
+
+/// One sample of a switch's buffer.
+#[derive(Clone, Debug)]
+pub struct TimelineSample {
+    /// When.
+    pub at: Instant,
+    /// The index of the switch.
+    pub switch: u32,
+    /// The buffer within the switch.
+    pub buffer: u32,
+    /// Bytes in all.
+    pub used: Bytes,
+    /// The longest queue: its port within the switch and its queue number.
+    pub longest: (u32, u32),
+    /// Its length.
+    pub longest_bytes: Bytes,
+    /// Its threshold, if the policy has one.
+    pub threshold: Option<f64>,
+    /// Packets dropped in this buffer so far.
+    pub drops: u64,
+}
+
+/// What the run cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Events: arrivals, ends of transmissions, timers.
+    pub events: u64,
+    /// Packets that crossed a wire.
+    pub hops: u64,
+    /// CPU seconds of the run, without reading and planning.
+    pub cpu_seconds: f64,
+    /// The most memory that the process ever had, in bytes.
+    pub peak_memory: u64,
+}
+
+/// Everything that a run has measured.
+#[derive(Clone, Debug, Default)]
+pub struct RunResult {
+    /// When the run ended.
+    pub end: Instant,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+    /// In the order of the plan, then those of closed-loop sessions in order of start.
+    pub flows: Vec<FlowRecord>,
+    /// In the order of the plan.
+    pub queries: Vec<QueryRecord>,
+    /// Buffers, ports and queues of all switches.
+    pub places: Vec<PlaceRecord>,
+    /// Samples of the chosen switches.
+    pub timeline: Vec<TimelineSample>,
+    /// What happened to the packets that were watched, in the order of their places' turns.
+    pub trace: Vec<trace::TraceEvent>,
+    /// Packets that hosts sent, and that reached hosts, answers included.
+    pub sent: u64,
+    /// See `sent`.
+    pub received: u64,
+    /// Packets dropped in front of the hosts' links.
+    pub nic_drops: u64,
+    /// Packets that were on their way or waiting when the run ended.
+    pub in_flight: u64,
+    /// Packets lost outside the buffers: on failed links and switches, and without a route.
+    pub lost_to_failures: u64,
+    /// What the run cost.
+    pub cost: Cost,
+}

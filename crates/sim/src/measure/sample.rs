@@ -1,0 +1,176 @@
+//! Looks at all buffers at regular times.
+
+use super::histogram::Occupancy;
+use super::{PlaceRecord, TimelineSample};
+use crate::scenario::{MeasureSetup, Scenario};
+use crate::switch::Switch;
+use crate::wires::Wires;
+use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads};
+
+/// Occupancy of one buffer, its ports and its queues.
+struct BufferSamples {
+    whole: Occupancy,
+    ports: Vec<Occupancy>,
+    queues: Vec<Occupancy>,
+}
+
+/// Looks at all buffers at regular times.
+pub(crate) struct Sampler {
+    every: Duration,
+    next: Instant,
+    samples: u64,
+    /// By switch, then by buffer.
+    buffers: Vec<Vec<BufferSamples>>,
+    /// Whether a switch's samples are kept.
+    watched: Vec<bool>,
+    pub(crate) timeline: Vec<TimelineSample>,
+    /// Bytes that each link had sent when the scenario's duration was over.
+    sent: Option<Vec<u64>>,
+}
+
+impl Sampler {
+    pub(crate) fn new(setup: &MeasureSetup, switches: &[Switch]) -> Self {
+        let mut watched = vec![false; switches.len()];
+        for switch in &setup.timeline {
+            watched[*switch] = true;
+        }
+        let buffers = switches.iter().map(|switch| {
+            let buffers = switch.buffers.iter().map(|tm| BufferSamples {
+                whole: Occupancy::default(),
+                ports: vec![Occupancy::default(); tm.config().rates.len()],
+                queues: vec![Occupancy::default(); tm.config().total_queues()],
+            });
+            buffers.collect()
+        });
+        Self {
+            every: setup.sample,
+            next: Instant::ZERO + setup.sample,
+            samples: 0,
+            buffers: buffers.collect(),
+            watched,
+            timeline: Vec::new(),
+            sent: None,
+        }
+    }
+
+    /// When it wants to look next.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Looks.
+    pub(crate) fn sample(&mut self, now: Instant, switches: &[Switch]) {
+        self.next = now + self.every;
+        self.samples += 1;
+        for (number, switch) in switches.iter().enumerate() {
+            for (buffer, tm) in switch.buffers.iter().enumerate() {
+                let used = tm.used();
+                if self.watched[number] {
+                    self.timeline.push(watch(now, number, buffer, switch));
+                }
+                if used == Bytes::ZERO {
+                    continue;
+                }
+                let samples = &mut self.buffers[number][buffer];
+                samples.whole.record(used.get());
+                for port in 0..samples.ports.len() {
+                    let mut waiting = tm.waiting_queues(port);
+                    if waiting == 0 {
+                        continue;
+                    }
+                    samples.ports[port].record(tm.port_bytes(port).get());
+                    while waiting != 0 {
+                        let queue = tm.queue_index(port, waiting.trailing_zeros() as usize);
+                        samples.queues[queue].record(tm.queue_bytes(queue).get());
+                        waiting &= waiting - 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes what every link has sent: utilization is that of the time before.
+    pub(crate) fn duration_over(&mut self, wires: &Wires) {
+        self.sent = Some(wires.links.iter().map(|link| link.sent).collect());
+    }
+
+    /// What became of every buffer, port and queue.
+    pub(crate) fn places(
+        &mut self,
+        end: Instant,
+        scenario: &Scenario,
+        switches: &[Switch],
+        wires: &Wires,
+    ) -> Vec<PlaceRecord> {
+        let span = match self.sent {
+            Some(_) => scenario.duration,
+            None => Duration::from_ps(end.ps()),
+        };
+        if self.sent.is_none() {
+            self.duration_over(wires);
+        }
+        let sent = self.sent.take().unwrap_or_default();
+        let mut places = Vec::new();
+        for (number, switch) in switches.iter().enumerate() {
+            for (buffer, mut samples) in core::mem::take(&mut self.buffers[number]).into_iter().enumerate() {
+                let tm = &switch.buffers[buffer];
+                let mut place =
+                    |port: Option<usize>, queue: Option<usize>, counters: Counters, mut occupancy: Occupancy| {
+                        occupancy.record_zeros(self.samples - occupancy.samples());
+                        let utilization = port.filter(|_| queue.is_none()).map_or(0.0, |port| {
+                            let link = switch.outgoing(switch.port_number(buffer, port)) as usize;
+                            let seconds = span.ps() as f64 / 1e12;
+                            sent[link] as f64 * 8.0 / (wires.links[link].rate.bps() as f64 * seconds.max(1e-12))
+                        });
+                        let whole = port.is_none();
+                        let at_drops = &switch.at_drops[buffer];
+                        let mean =
+                            |sum: f64| if whole && at_drops.drops > 0 { sum / at_drops.drops as f64 } else { f64::NAN };
+                        places.push(PlaceRecord {
+                            switch: number as u32,
+                            buffer: buffer as u32,
+                            port: port.map(|port| switch.port_number(buffer, port) as u32),
+                            queue: queue.map(|queue| queue as u32),
+                            counters,
+                            occupancy,
+                            utilization,
+                            memory: if whole { tm.memory_reads() } else { MemoryReads::default() },
+                            memory_use_at_drops: mean(at_drops.memory),
+                            buffer_use_at_drops: mean(at_drops.buffer),
+                            size: if whole { tm.config().buffer } else { Bytes::ZERO },
+                        });
+                    };
+                place(None, None, tm.pool_counters(), core::mem::take(&mut samples.whole));
+                let queues = tm.config().queues;
+                for port in 0..samples.ports.len() {
+                    place(Some(port), None, tm.port_counters(port), core::mem::take(&mut samples.ports[port]));
+                    for queue in 0..queues {
+                        let index = tm.queue_index(port, queue);
+                        let occupancy = core::mem::take(&mut samples.queues[index]);
+                        place(Some(port), Some(queue), tm.queue_counters(index), occupancy);
+                    }
+                }
+            }
+        }
+        places
+    }
+}
+
+/// One sample of a buffer for the timeline.
+fn watch(at: Instant, number: usize, buffer: usize, switch: &Switch) -> TimelineSample {
+    let tm = &switch.buffers[buffer];
+    let queues = tm.config().queues;
+    let lengths = (0..tm.config().total_queues()).map(|queue| tm.queue_bytes(queue));
+    let (longest, bytes) =
+        lengths.enumerate().max_by_key(|(queue, bytes)| (*bytes, core::cmp::Reverse(*queue))).unwrap_or_default();
+    TimelineSample {
+        at,
+        switch: number as u32,
+        buffer: buffer as u32,
+        used: tm.used(),
+        longest: (switch.port_number(buffer, longest / queues) as u32, (longest % queues) as u32),
+        longest_bytes: bytes,
+        threshold: tm.threshold(longest).map(|threshold| threshold.value),
+        drops: tm.pool_counters().dropped.packets,
+    }
+}

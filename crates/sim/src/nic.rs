@@ -1,0 +1,160 @@
+//! The queue in front of a host's link.
+
+use crate::agenda::NEVER;
+use crate::flows::FlowTable;
+use crate::host::{HostAgenda, slot};
+use crate::packet::{Label, Slot, flag};
+use crate::wires::Wires;
+use forebay_tm::{Instant, Packet as CorePacket, PacketId, Tm, ValidConfig, Verdict};
+
+/// The queue in front of a host's link.
+pub(crate) enum Nic {
+    /// A FIFO without a limit: when a packet leaves is known as soon as it comes.
+    Fifo {
+        /// The link.
+        out: u32,
+    },
+    /// A traffic manager of one port.
+    Managed(Box<Managed>),
+}
+
+pub(crate) struct Managed {
+    out: u32,
+    pub(crate) tm: Tm,
+    queue_mask: u8,
+    free_at: Instant,
+    /// It will be woken when the link is free.
+    armed: bool,
+    lost: Vec<Slot>,
+}
+
+impl Nic {
+    pub(crate) fn managed(out: u32, config: &ValidConfig) -> Self {
+        Self::Managed(Box::new(Managed {
+            out,
+            tm: Tm::new(config.clone()),
+            queue_mask: if config.queues == 1 { 0 } else { u8::MAX },
+            free_at: Instant::ZERO,
+            armed: false,
+            lost: Vec::new(),
+        }))
+    }
+
+    /// Sends a packet as soon as the link and the packets before it allow.
+    #[inline(always)]
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        label: Label,
+        agenda: &mut HostAgenda<'_>,
+        wires: &mut Wires,
+        flows: &mut FlowTable,
+    ) {
+        match self {
+            Self::Fifo { out } => {
+                let start = now.max(wires.links[*out as usize].free_at);
+                wires.send(*out, label, start);
+            }
+            Self::Managed(managed) => managed.send(now, label.packet, agenda, wires, flows),
+        }
+    }
+
+    /// Packets dropped here.
+    pub(crate) fn drops(&self) -> u64 {
+        match self {
+            Self::Fifo { .. } => 0,
+            Self::Managed(managed) => managed.tm.pool_counters().dropped.packets,
+        }
+    }
+
+    /// The link is free.
+    pub(crate) fn free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
+        if let Self::Managed(managed) = self {
+            managed.armed = false;
+            agenda.set(slot::NIC, NEVER);
+            managed.transmit(now, agenda, wires, flows);
+        }
+    }
+}
+
+impl Managed {
+    #[inline(never)]
+    fn send(
+        &mut self,
+        now: Instant,
+        packet: Slot,
+        agenda: &mut HostAgenda<'_>,
+        wires: &mut Wires,
+        flows: &mut FlowTable,
+    ) {
+        let sent = wires.arena.get_mut(packet);
+        let queue = u32::from(sent.class & self.queue_mask);
+        if self.free_at <= now && self.tm.pass_by_length(now, 0, queue, sent.bytes) {
+            let bytes = sent.bytes;
+            let label = wires.arena.label(packet, bytes);
+            self.free_at = wires.send(self.out, label, now);
+            return;
+        }
+        let core = CorePacket {
+            id: PacketId(u64::from(packet)),
+            bytes: sent.bytes,
+            port: 0,
+            queue,
+            class: u32::from(sent.class),
+            flow: u64::from(sent.hash),
+            rank: u64::from(sent.rank),
+            eligible: Instant::ZERO,
+            unscheduled: sent.has(flag::UNSCHEDULED),
+            ect: sent.has(flag::ECT),
+        };
+        let lost = &mut self.lost;
+        let verdict = self.tm.arrive(now, &core, &mut |gone| lost.push(gone.id.0 as Slot));
+        match verdict {
+            Verdict::Queued { marked } => {
+                if marked {
+                    sent.flags |= flag::CE;
+                    flows.marked(sent.flow);
+                }
+            }
+            // Trimming at a host is refused when the scenario is read.
+            Verdict::Dropped { .. } | Verdict::Trimmed { .. } | Verdict::Returned { .. } => {
+                flows.dropped(sent.flow);
+                wires.arena.remove(packet);
+            }
+        }
+        self.settle_losses(wires, flows);
+        if self.free_at <= now {
+            self.transmit(now, agenda, wires, flows);
+        } else if !self.armed {
+            self.arm(self.free_at, agenda, wires);
+        }
+    }
+
+    fn arm(&mut self, at: Instant, agenda: &mut HostAgenda<'_>, wires: &Wires) {
+        self.armed = true;
+        agenda.set(slot::NIC, wires.clock.transmission(at, slot::NIC));
+    }
+
+    #[inline(never)]
+    fn transmit(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
+        let lost = &mut self.lost;
+        let departure = self.tm.transmit(now, 0, &mut |gone| lost.push(gone.id.0 as Slot));
+        self.settle_losses(wires, flows);
+        if let Some(departure) = departure {
+            let label = wires.arena.label(departure.id.0 as Slot, departure.bytes);
+            self.free_at = wires.send(self.out, label, now);
+            if self.tm.has_packets(0) {
+                self.arm(self.free_at, agenda, wires);
+            }
+        } else if let Some(at) = self.tm.next_eligible(0).filter(|at| *at > now && *at < Instant::NEVER) {
+            self.arm(at, agenda, wires);
+        }
+    }
+
+    fn settle_losses(&mut self, wires: &mut Wires, flows: &mut FlowTable) {
+        for packet in self.lost.drain(..) {
+            flows.dropped(wires.arena.get(packet).flow);
+            wires.arena.remove(packet);
+        }
+    }
+}

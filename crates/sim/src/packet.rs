@@ -1,0 +1,270 @@
+//! Packets on the move, and the arena they live in.
+//!
+//! A packet fits a cache line. Slots are recycled; in steady state nothing is allocated.
+
+use forebay_tm::Instant;
+
+/// The slot of a packet in the [`Arena`].
+pub type Slot = u32;
+
+/// What a packet is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Carries payload; `seq` is its number in the flow.
+    #[default]
+    Data,
+    /// Acknowledges; `seq` is the first packet number that is still missing, `echo` the number that asked for this.
+    Ack,
+    /// NDP: packet `echo` arrived as a header.
+    Nack,
+    /// NDP: the sender may have sent `seq` packets in all beyond its first window.
+    Pull,
+    /// Carries nothing and asks for an answer (pFabric).
+    Probe,
+}
+
+/// Properties of a packet, as bits.
+pub mod flag {
+    /// ECN-capable.
+    pub const ECT: u8 = 1 << 0;
+    /// Congestion experienced; on an ACK: the echo of that.
+    pub const CE: u8 = 1 << 1;
+    /// Sent in the first bandwidth-delay product, before any feedback.
+    pub const UNSCHEDULED: u8 = 1 << 2;
+    /// Cut to its header.
+    pub const TRIMMED: u8 = 1 << 3;
+    /// Turned around by a switch; on its way back to the sender.
+    pub const RETURNED: u8 = 1 << 4;
+    /// Sent before.
+    pub const RETRANSMISSION: u8 = 1 << 5;
+    /// The last packet of its flow.
+    pub const LAST: u8 = 1 << 6;
+    /// Traced.
+    pub const TRACED: u8 = 1 << 7;
+}
+
+/// A block of packet numbers, `from..to`.
+pub type Block = (u32, u32);
+
+/// A packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// When its sender sent it; an ACK carries back the time of the packet that it answers.
+    pub sent_at: Instant,
+    /// Its flow.
+    pub flow: u32,
+    /// A packet number, see [`Kind`].
+    pub seq: u32,
+    /// The packet number that an answer is about.
+    pub echo: u32,
+    /// The host it goes to.
+    pub to: u32,
+    /// Bytes on the wire.
+    pub bytes: u32,
+    /// What equal-cost paths are chosen by.
+    pub hash: u32,
+    /// For schedulers that rank: bytes left of the flow, or what else the transport ranks by.
+    pub rank: u32,
+    /// What it is for.
+    pub kind: Kind,
+    /// Its class: the queue number it joins at every port that has more than one queue.
+    pub class: u8,
+    /// Bits of [`flag`].
+    pub flags: u8,
+    /// Switches that have sprayed it.
+    pub spreads: u8,
+    /// An ACK's block of packets beyond `seq` that have arrived, the one that holds `echo`; `(0, 0)` is none.
+    pub block: Block,
+}
+
+impl Packet {
+    /// Whether a bit of [`flag`] is set.
+    #[inline]
+    pub fn has(&self, bit: u8) -> bool {
+        self.flags & bit != 0
+    }
+}
+
+/// What one switch stamped on a packet as it left (in-band telemetry).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HopStamp {
+    /// When it was dequeued.
+    pub at: Instant,
+    /// Bytes that the port had sent until then.
+    pub sent: u64,
+    /// Bytes that waited at the port behind it.
+    pub queued: u64,
+    /// The rate of the port in bits per second.
+    pub rate: u64,
+}
+
+/// Switches whose stamps a packet can carry.
+pub const MAX_STAMPS: usize = 8;
+
+/// The stamps of one packet; `count` of them are valid.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Telemetry {
+    /// How many switches have stamped.
+    pub count: u8,
+    /// In the order of the path.
+    pub stamps: [HopStamp; MAX_STAMPS],
+}
+
+impl Telemetry {
+    /// The stamps, in the order of the path.
+    pub fn hops(&self) -> &[HopStamp] {
+        &self.stamps[..usize::from(self.count)]
+    }
+
+    /// Adds a stamp; the first [`MAX_STAMPS`] are kept.
+    pub fn push(&mut self, stamp: HopStamp) {
+        if let Some(place) = self.stamps.get_mut(usize::from(self.count)) {
+            *place = stamp;
+            self.count += 1;
+        }
+    }
+}
+
+/// What a switch needs of most packets. It travels with a packet on a link, so that a switch through which a packet only passes does
+/// not have to look at the packet itself, which may be far away in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Label {
+    pub(crate) packet: Slot,
+    pub(crate) to: u32,
+    pub(crate) hash: u32,
+    /// The bytes on the wire, the class and whether it is ECN-capable, in one word: a label is 16 bytes, which move at once.
+    rest: u32,
+}
+
+impl Label {
+    const BYTES: u32 = 25;
+    const CLASS: u32 = 6;
+
+    /// The label of a packet that leaves with so many bytes.
+    #[inline(always)]
+    pub(crate) fn of(packet: &Packet, slot: Slot, bytes: u32) -> Self {
+        let marks = u32::from(packet.flags & flag::ECT) << Self::CLASS | u32::from(packet.class);
+        Self { packet: slot, to: packet.to, hash: packet.hash, rest: marks << Self::BYTES | bytes }
+    }
+
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> u32 {
+        self.rest & ((1 << Self::BYTES) - 1)
+    }
+
+    #[inline(always)]
+    pub(crate) fn class(self) -> u32 {
+        (self.rest >> Self::BYTES) & ((1 << Self::CLASS) - 1)
+    }
+
+    #[inline(always)]
+    pub(crate) fn ect(self) -> bool {
+        self.rest >> (Self::BYTES + Self::CLASS) != 0
+    }
+}
+
+/// All packets on the move.
+#[derive(Debug, Default)]
+pub struct Arena {
+    packets: Vec<Packet>,
+    free: Vec<Slot>,
+    /// One for each slot, if any transport wants telemetry.
+    telemetry: Vec<Telemetry>,
+    with_telemetry: bool,
+}
+
+impl Arena {
+    /// An empty arena.
+    pub fn new(with_telemetry: bool) -> Self {
+        Self { with_telemetry, ..Self::default() }
+    }
+
+    /// Puts a packet into a slot.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> Slot {
+        if let Some(slot) = self.free.pop() {
+            self.packets[slot as usize] = packet;
+            if self.with_telemetry {
+                self.telemetry[slot as usize].count = 0;
+            }
+            slot
+        } else {
+            self.grow(packet)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, packet: Packet) -> Slot {
+        let slot = self.packets.len() as Slot;
+        self.packets.push(packet);
+        if self.with_telemetry {
+            self.telemetry.push(Telemetry::default());
+        }
+        slot
+    }
+
+    /// Gives a slot back.
+    #[inline]
+    pub fn remove(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+
+    /// A packet.
+    #[inline]
+    pub fn get(&self, slot: Slot) -> &Packet {
+        &self.packets[slot as usize]
+    }
+
+    /// The label of a packet that leaves with so many bytes.
+    #[inline(always)]
+    pub(crate) fn label(&self, slot: Slot, bytes: u32) -> Label {
+        Label::of(self.get(slot), slot, bytes)
+    }
+
+    /// A packet, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, slot: Slot) -> &mut Packet {
+        &mut self.packets[slot as usize]
+    }
+
+    /// The telemetry of a packet; only there if the arena was made with it.
+    #[inline]
+    pub fn telemetry_mut(&mut self, slot: Slot) -> Option<&mut Telemetry> {
+        self.telemetry.get_mut(slot as usize)
+    }
+
+    /// The telemetry of a packet; only there if the arena was made with it.
+    #[inline]
+    pub fn telemetry(&self, slot: Slot) -> Option<&Telemetry> {
+        self.telemetry.get(slot as usize)
+    }
+
+    /// Packets on the move now.
+    pub fn live(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_says_what_the_packet_says() {
+        let mut arena = Arena::new(false);
+        for (bytes, class, flags) in [(64, 0, 0), (1_500, 7, flag::ECT), (33_000_000, 63, flag::ECT | flag::CE)] {
+            let slot = arena.insert(Packet { bytes, class, flags, to: 9, hash: 77, ..Packet::default() });
+            let label = arena.label(slot, bytes);
+            assert_eq!((label.packet, label.to, label.hash, label.bytes()), (slot, 9, 77, bytes));
+            assert_eq!((label.class(), label.ect()), (u32::from(class), flags & flag::ECT != 0));
+        }
+        assert_eq!(size_of::<Label>(), 16);
+    }
+
+    #[test]
+    fn a_packet_fits_a_cache_line() {
+        assert!(size_of::<Packet>() <= 64);
+    }
+}

@@ -1,0 +1,282 @@
+//! A scenario as it was resolved: with what arguments changed, and with every default written out.
+
+use super::read::{read, with_document};
+use super::switches::{BufferSize, Part, SwitchSettings};
+use super::{MeasureSetup, NicSetup, PathChoice, Scenario};
+use crate::network::NetworkPlan;
+use crate::topology::{Graph, Topology, Wire};
+use crate::transport::pfabric::RankBy;
+use crate::transport::udp::{Arrivals, Spread, UdpConfig};
+use crate::transport::{InitialWindow, Recovery, TransportConfig, TransportKind};
+use forebay_settings::{Diagnostic, quoted, write_switch_tables};
+use std::fmt::Display;
+
+/// A scenario file, changed by arguments as [`Scenario::read`] does, as a file that needs no arguments and reads back to the same
+/// scenario.
+///
+/// Workloads and failures are written as they were given, not with their defaults.
+pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<String, Diagnostic> {
+    with_document(file, text, sets, |root| {
+        let (scenario, topology, switches) = read(file, root)?;
+        let mut out = Writer::default();
+        out.top(&scenario);
+        out.topology(&topology);
+        out.routing(&scenario);
+        for (part, settings) in switches.parts() {
+            out.switch(part, settings);
+        }
+        if scenario.nic == NicSetup::Fifo {
+            out.head("[nic]").word("kind", "fifo");
+        }
+        for (name, config) in &scenario.transports {
+            out.transport(name, config);
+        }
+        for (key, tables) in [("workload", root.tables("workload")?), ("failure", root.tables("failure")?)] {
+            for table in tables {
+                out.head(&format!("[[{key}]]")).0.push_str(&table.to_toml());
+            }
+        }
+        out.measure(&scenario.measure, &scenario.network);
+        Ok(out.0)
+    })
+}
+
+/// TOML in the making.
+#[derive(Default)]
+struct Writer(String);
+
+impl Writer {
+    fn head(&mut self, head: &str) -> &mut Self {
+        self.0.push_str(&format!("\n{head}\n"));
+        self
+    }
+
+    /// A number, a list or a boolean.
+    fn bare(&mut self, key: &str, value: impl Display) -> &mut Self {
+        self.0.push_str(&format!("{key} = {value}\n"));
+        self
+    }
+
+    /// A word, a value with a unit, or any text.
+    fn word(&mut self, key: &str, value: impl Display) -> &mut Self {
+        self.0.push_str(&format!("{key} = {}\n", quoted(&value.to_string())));
+        self
+    }
+
+    /// A number with a fraction, so that it reads back as the same.
+    fn real(&mut self, key: &str, value: f64) -> &mut Self {
+        self.0.push_str(&format!("{key} = {value:?}\n"));
+        self
+    }
+
+    fn top(&mut self, scenario: &Scenario) {
+        self.word("name", &scenario.name).bare("seed", scenario.seed);
+        self.word("duration", scenario.duration).word("drain", scenario.drain);
+    }
+
+    fn wire(&mut self, prefix: &str, wire: Wire) -> &mut Self {
+        self.word(&format!("{prefix}rate"), wire.rate).word(&format!("{prefix}delay"), wire.delay)
+    }
+
+    fn topology(&mut self, topology: &Topology) {
+        self.head("[topology]");
+        match topology {
+            Topology::Single(config) => {
+                self.word("kind", "single").bare("hosts", config.hosts).wire("", config.wire);
+            }
+            Topology::Dumbbell(config) => {
+                self.word("kind", "dumbbell").bare("left", config.left).bare("right", config.right);
+                self.wire("", config.edge).wire("bottleneck_", config.bottleneck);
+            }
+            Topology::LeafSpine(config) => {
+                self.word("kind", "leaf-spine").bare("leaves", config.leaves).bare("spines", config.spines);
+                self.bare("hosts_per_leaf", config.hosts_per_leaf).bare("parallel", config.parallel);
+                self.wire("host_", config.host).wire("uplink_", config.uplink);
+            }
+            Topology::FatTree(config) => {
+                self.word("kind", "fat-tree").bare("k", config.k).bare("oversubscription", config.oversubscription);
+                self.wire("host_", config.host).wire("aggregation_", config.aggregation).wire("core_", config.core);
+            }
+            Topology::Graph(config) => self.graph(config),
+        }
+    }
+
+    fn graph(&mut self, graph: &Graph) {
+        self.word("kind", "graph");
+        for switch in &graph.switches {
+            self.head("[[topology.switch]]").word("name", &switch.name).word("tier", &switch.tier);
+        }
+        for name in &graph.named_hosts {
+            self.head("[[topology.host]]").word("name", name);
+        }
+        for hosts in &graph.hosts {
+            self.head("[[topology.hosts]]").word("switch", &hosts.switch).bare("count", hosts.count);
+            self.wire("", hosts.wire);
+        }
+        for link in &graph.links {
+            self.head("[[topology.link]]").word("from", &link.from).word("to", &link.to);
+            self.wire("", link.wire).bare("count", link.count);
+        }
+    }
+
+    fn routing(&mut self, scenario: &Scenario) {
+        let kind = match scenario.paths {
+            PathChoice::Ecmp => "ecmp",
+            PathChoice::SprayRandom => "spray-random",
+            PathChoice::SprayRoundRobin => "spray-round-robin",
+        };
+        self.head("[routing]").word("kind", kind).word("reroute", scenario.reroute);
+    }
+
+    fn switch(&mut self, part: Part<'_>, settings: &SwitchSettings) {
+        let (head, prefix) = match part {
+            Part::All => ("switch".to_owned(), String::new()),
+            Part::Tier(name) => (format!("tier.{}", quoted(name)), format!("tier.{}.", quoted(name))),
+            Part::Switch(name) => (format!("switches.{}", quoted(name)), format!("switches.{}.", quoted(name))),
+            Part::Nic => ("nic".to_owned(), "nic.".to_owned()),
+        };
+        self.head(&format!("[{head}]"));
+        if let Part::Nic = part {
+            self.word("kind", "managed");
+        }
+        match settings.buffer {
+            Some(BufferSize::Whole(bytes)) => self.word("buffer", bytes),
+            Some(BufferSize::PerPortPerGbps(bytes)) => self.word("buffer_per_port_per_gbps", bytes),
+            None => &mut *self,
+        };
+        for (key, value) in [
+            ("ports_per_buffer", settings.ports_per_buffer),
+            ("queues", settings.queues),
+            ("queue_capacity", settings.queue_capacity),
+        ] {
+            if let Some(value) = value {
+                self.bare(key, value);
+            }
+        }
+        if let Some(cell) = settings.cell {
+            self.word("cell", cell);
+        }
+        if let Some(cell_pointers) = settings.cell_pointers {
+            self.bare("cell_pointers", cell_pointers);
+        }
+        write_switch_tables(&prefix, &settings.tables, &mut self.0);
+    }
+
+    fn transport(&mut self, name: &str, config: &TransportConfig) {
+        let kind = config.kind.name();
+        self.head(&format!("[transport.{}]", quoted(name))).word("kind", kind);
+        let mut common = Self::default();
+        let it = &config.common;
+        common.bare("mss", it.mss).bare("header", it.header).bare("ack_bytes", it.ack_bytes);
+        match it.initial_window {
+            InitialWindow::Packets(packets) => common.bare("initial_window", packets),
+            InitialWindow::Bdp => common.word("initial_window", "bdp"),
+            InitialWindow::Flow => common.word("initial_window", "flow"),
+        };
+        for (key, value) in [("max_window", it.max_window), ("initial_ssthresh", it.initial_ssthresh)] {
+            if let Some(value) = value {
+                common.bare(key, value);
+            }
+        }
+        common.word("rto_min", it.rto_min).word("rto_initial", it.rto_initial).word("rto_max", it.rto_max);
+        common.bare("ack_every", it.ack_every);
+        if it.ack_every > 1 {
+            common.word("ack_delay", it.ack_delay);
+        }
+        common.bare("ecn", it.ecn);
+        if let Some(class) = it.ack_class {
+            common.bare("ack_class", class);
+        }
+        if let Some(bytes) = it.unscheduled {
+            common.word("unscheduled", bytes);
+        }
+        let recovery = if it.recovery == Recovery::Sack { "sack" } else { "newreno" };
+        common.bare("handshake", it.handshake).word("recovery", recovery);
+        // Only what means something to the kind.
+        let known = |line: &&str| line.split(' ').next().is_some_and(|key| super::read_transport::knows(kind, key));
+        for line in common.0.lines().filter(known) {
+            self.0.push_str(&format!("{line}\n"));
+        }
+        self.own(&config.kind);
+    }
+
+    /// A transport's own settings.
+    fn own(&mut self, kind: &TransportKind) {
+        match kind {
+            TransportKind::Cubic(own) => {
+                self.real("c", own.c).real("beta", own.beta);
+                self.bare("hystart", own.hystart).bare("fast_convergence", own.fast_convergence);
+                if own.hystart {
+                    self.word("hystart_delay_min", own.hystart_delay_min);
+                }
+                self.bare("reno_friendly", own.reno_friendly);
+                if let Some(probe) = own.probe {
+                    self.bare("probe", probe);
+                }
+            }
+            TransportKind::Dctcp(own) => {
+                self.real("gain", own.gain).real("initial_alpha", own.initial_alpha);
+                self.bare("cut_per_ack", own.cut_per_ack);
+            }
+            TransportKind::Timely(own) => {
+                self.real("alpha", own.alpha).real("beta", own.beta);
+                self.word("t_low", own.t_low).word("t_high", own.t_high);
+                self.word("additive", own.additive).bare("hyper_after", own.hyper_after);
+                self.word("min_rate", own.min_rate);
+            }
+            TransportKind::PowerTcp(own) => {
+                self.real("gamma", own.gamma).word("additive", own.additive);
+            }
+            TransportKind::ThetaPowerTcp(own) => {
+                self.real("gamma", own.gamma).word("additive", own.additive);
+            }
+            TransportKind::PFabric(own) => {
+                match own.rto {
+                    Some(rto) => self.word("rto", rto),
+                    None => self.real("rto_rtts", own.rto_rtts),
+                };
+                let rank = match own.rank {
+                    RankBy::Remaining => "remaining",
+                    RankBy::FromSequence => "from-sequence",
+                };
+                self.bare("probe_after", own.probe_after).word("rank", rank);
+            }
+            TransportKind::Udp(own) => self.udp(own),
+            TransportKind::Reno(_) | TransportKind::Ndp(_) => {}
+        }
+    }
+
+    fn udp(&mut self, own: &UdpConfig) {
+        let spread = |spread| match spread {
+            Spread::Constant => "constant",
+            Spread::Exponential => "exponential",
+        };
+        if let Some(rate) = own.rate {
+            self.word("rate", rate);
+        }
+        let arrivals = match own.arrivals {
+            Arrivals::Constant => "constant",
+            Arrivals::Poisson => "poisson",
+        };
+        self.word("arrivals", arrivals).word("sizes", spread(own.sizes));
+        if own.sizes == Spread::Exponential {
+            self.bare("max_payload", own.max_payload);
+        }
+        if let (Some(on), Some(off)) = (own.on, own.off) {
+            self.word("on", on).word("off", off).word("on_off", spread(own.on_off));
+        }
+    }
+
+    fn measure(&mut self, measure: &MeasureSetup, plan: &NetworkPlan) {
+        self.head("[measure]").word("sample", measure.sample);
+        for (key, switches) in [("timeline", &measure.timeline), ("trace_switches", &measure.trace_switches)] {
+            let names: Vec<String> = switches.iter().map(|switch| quoted(&plan.switches[*switch].name)).collect();
+            if names.len() == plan.switches.len() {
+                self.word(key, "all");
+            } else {
+                self.bare(key, format!("[{}]", names.join(", ")));
+            }
+        }
+        self.bare("trace_flows", format!("{:?}", measure.trace_flows));
+    }
+}

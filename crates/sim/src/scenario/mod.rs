@@ -1,0 +1,115 @@
+//! A scenario: everything that a run depends on, checked.
+
+mod check;
+mod describe;
+mod read;
+mod read_failure;
+mod read_topology;
+mod read_transport;
+pub mod sweep;
+mod switches;
+
+pub use describe::describe;
+
+use crate::network::NetworkPlan;
+use crate::transport::TransportConfig;
+use crate::workload::WorkloadConfig;
+use forebay_tm::{Duration, Instant, ValidConfig};
+
+/// How a switch chooses among equal-cost ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PathChoice {
+    /// By a hash of the flow: a flow keeps its path.
+    #[default]
+    Ecmp,
+    /// Every packet at random.
+    SprayRandom,
+    /// The packets of a flow in turn, from a start of the flow's own.
+    SprayRoundRobin,
+}
+
+/// The buffers of one switch: one for all ports, or one for every so many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchSetup {
+    /// The traffic managers, in the order of the ports: each has the rates of its own.
+    pub buffers: Vec<ValidConfig>,
+    /// Ports of each buffer but the last, which may have fewer.
+    pub ports_per_buffer: usize,
+}
+
+/// The queue in front of a host's link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum NicSetup {
+    /// One FIFO without a limit.
+    #[default]
+    Fifo,
+    /// A traffic manager with one port; hosts with different rates have different ones, in the order of the hosts.
+    Managed(Vec<ValidConfig>),
+}
+
+/// What fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// A cable, by its index in the plan: both directions.
+    Cable(usize),
+    /// A switch, by its index in the plan.
+    Switch(usize),
+}
+
+/// A failure or a repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub element: Element,
+    /// Comes back, rather than fails.
+    pub up: bool,
+}
+
+/// What is measured beside flows and counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasureSetup {
+    /// How often occupancy is sampled.
+    pub sample: Duration,
+    /// Samples of switches' occupancy are kept as a timeline for these switches (indices).
+    pub timeline: Vec<usize>,
+    /// Packets of these flows (numbers in the plan) are traced.
+    pub trace_flows: Vec<u32>,
+    /// Packets at these switches are traced.
+    pub trace_switches: Vec<usize>,
+}
+
+/// A scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What it is called.
+    pub name: String,
+    /// Where all random draws start.
+    pub seed: u64,
+    /// Workloads start flows before this time, unless they say otherwise.
+    pub duration: Duration,
+    /// The run ends when all flows are complete, or so long after `duration`.
+    pub drain: Duration,
+    /// Hosts, switches, cables.
+    pub network: NetworkPlan,
+    /// How paths are chosen.
+    pub paths: PathChoice,
+    /// One for each switch of the plan.
+    pub switches: Vec<SwitchSetup>,
+    /// In front of the hosts' links.
+    pub nic: NicSetup,
+    /// With their names.
+    pub transports: Vec<(String, TransportConfig)>,
+    /// In the order of the file.
+    pub workloads: Vec<WorkloadConfig>,
+    /// In order of time.
+    pub changes: Vec<Change>,
+    /// How long after a change the routes follow.
+    pub reroute: Duration,
+    /// What is measured.
+    pub measure: MeasureSetup,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,339 @@
+//! The tables `[switch]`, `[tier.*]`, `[switches.*]` and `[nic]`: what buffers there are and who manages them.
+
+use super::{NicSetup, SwitchSetup};
+use crate::network::NetworkPlan;
+use crate::routing::Ports;
+use forebay_settings::{Diagnostic, SwitchTables, Table, Value, nearest, read_switch_tables};
+use forebay_tm::admit::PolicyConfig;
+use forebay_tm::random::Random;
+use forebay_tm::rank::{RankConfig, StfqConfig};
+use forebay_tm::{Bytes, ConfigError, PerQueue, Rate, TmConfig, ValidConfig};
+use std::collections::BTreeSet;
+
+/// The keys of `[switch]`.
+const KEYS: [&str; 7] =
+    ["buffer", "buffer_per_port_per_gbps", "ports_per_buffer", "queues", "cell", "cell_pointers", "queue_capacity"];
+/// The tables of the traffic manager.
+const TABLES: [&str; 4] = ["policy", "scheduler", "ecn", "trim"];
+/// The keys of `[nic]` that need `kind = "managed"`.
+const NIC_KEYS: [&str; 9] = [
+    "buffer",
+    "buffer_per_port_per_gbps",
+    "queues",
+    "cell",
+    "cell_pointers",
+    "queue_capacity",
+    "policy",
+    "scheduler",
+    "ecn",
+];
+
+/// How large a buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BufferSize {
+    /// So many bytes.
+    Whole(Bytes),
+    /// So many bytes for each Gb/s of each of its ports.
+    PerPortPerGbps(Bytes),
+}
+
+impl BufferSize {
+    /// The size of a buffer for ports of these rates; a fraction of a byte is dropped.
+    fn of(self, rates: &[Rate]) -> Bytes {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::PerPortPerGbps(bytes) => {
+                let bps: u128 = rates.iter().map(|rate| u128::from(rate.bps())).sum();
+                let size = u128::from(bytes.get()).saturating_mul(bps) / 1_000_000_000;
+                Bytes::new(u64::try_from(size).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}
+
+/// What a level of the scenario says of its switches: all of them, those of a tier, or one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SwitchSettings {
+    pub(super) buffer: Option<BufferSize>,
+    pub(super) ports_per_buffer: Option<usize>,
+    pub(super) queues: Option<usize>,
+    pub(super) cell: Option<Bytes>,
+    pub(super) cell_pointers: Option<bool>,
+    pub(super) queue_capacity: Option<usize>,
+    pub(super) tables: SwitchTables,
+}
+
+impl SwitchSettings {
+    /// Reads the keys of one table and the tables inside another.
+    fn read(keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<Self, Diagnostic> {
+        let mut settings = Self { tables: read_switch_tables(tables)?, ..Self::default() };
+        let Some(keys) = keys else { return Ok(settings) };
+        settings.buffer = match keys.alternatives("buffer", "buffer_per_port_per_gbps") {
+            (Some(_), Some(value)) => {
+                return Err(value.error("the size of the buffer is there already", "give one of the two"));
+            }
+            (Some(value), None) => Some(BufferSize::Whole(value.bytes()?)),
+            (None, Some(value)) => Some(BufferSize::PerPortPerGbps(value.bytes()?)),
+            (None, None) => None,
+        };
+        settings.ports_per_buffer = keys.get("ports_per_buffer").map(|value| at_least_one(&value)).transpose()?;
+        settings.queues = keys.get("queues").map(|value| value.number()).transpose()?;
+        settings.cell = keys.get("cell").map(|value| value.bytes()).transpose()?;
+        settings.cell_pointers = keys.get("cell_pointers").map(|value| value.boolean()).transpose()?;
+        settings.queue_capacity = keys.get("queue_capacity").map(|value| value.number()).transpose()?;
+        Ok(settings)
+    }
+}
+
+/// A whole number above zero.
+fn at_least_one(value: &Value<'_>) -> Result<usize, Diagnostic> {
+    match value.number()? {
+        0 => Err(value.error("there must be at least one", "give 1 or more")),
+        number => Ok(number),
+    }
+}
+
+/// A level, and where it stands in the file.
+struct Level<'d> {
+    /// What it is for: a tier's or a switch's name, or nothing for all.
+    name: &'d str,
+    settings: SwitchSettings,
+    /// Where its keys are.
+    keys: Option<Table<'d>>,
+    /// Where its tables are.
+    tables: Table<'d>,
+}
+
+impl Level<'_> {
+    /// Whether it gives what a configuration error speaks of.
+    fn gives(&self, field: &str) -> bool {
+        let top = field.split('.').next().unwrap_or_default();
+        if TABLES.contains(&top) { self.tables.has(top) } else { self.keys.as_ref().is_some_and(|keys| keys.has(top)) }
+    }
+
+    fn locate(&self, field: &str, error: &ConfigError) -> Diagnostic {
+        let table = if field.contains('.') { &self.tables } else { self.keys.as_ref().unwrap_or(&self.tables) };
+        table.locate(field, format!("{}: {}", error.value, error.problem), &error.remedy)
+    }
+}
+
+/// All that a scenario says of its switches and of the hosts' queues.
+pub(super) struct Switches<'d> {
+    root: Table<'d>,
+    all: Level<'d>,
+    tiers: Vec<Level<'d>>,
+    singles: Vec<Level<'d>>,
+    nic: Option<Level<'d>>,
+}
+
+impl<'d> Switches<'d> {
+    /// Reads the tables.
+    pub(super) fn read(root: &Table<'d>, plan: &NetworkPlan) -> Result<Self, Diagnostic> {
+        let keys = root.table("switch")?;
+        if let Some(keys) = &keys {
+            keys.allow(&KEYS, |_| false, "")?;
+        }
+        let settings = SwitchSettings::read(keys.as_ref(), root)?;
+        let tiers: Vec<&str> = plan.switches.iter().map(|switch| switch.tier.as_str()).collect();
+        let names: Vec<&str> = plan.switches.iter().map(|switch| switch.name.as_str()).collect();
+        Ok(Self {
+            all: Level { name: "", settings, keys, tables: root.clone() },
+            tiers: levels(root, "tier", &tiers)?,
+            singles: levels(root, "switches", &names)?,
+            nic: nic(root)?,
+            root: root.clone(),
+        })
+    }
+
+    /// The levels of a switch, those that take precedence first.
+    fn levels(&self, name: &str, tier: &str) -> Vec<&Level<'d>> {
+        let single = self.singles.iter().find(|level| level.name == name);
+        let tier = self.tiers.iter().find(|level| level.name == tier);
+        single.into_iter().chain(tier).chain([&self.all]).collect()
+    }
+
+    /// The switches of a plan.
+    pub(super) fn setups(&self, plan: &NetworkPlan, ports: &Ports, seed: u64) -> Result<Vec<SwitchSetup>, Diagnostic> {
+        let mut setups = Vec::with_capacity(plan.switches.len());
+        for (index, switch) in plan.switches.iter().enumerate() {
+            let levels = self.levels(&switch.name, &switch.tier);
+            let rates: Vec<Rate> =
+                ports.of(plan.switch_node(index)).iter().map(|port| plan.cables[port.link.cable].rate).collect();
+            let ports_per_buffer = first(&levels, |settings| settings.ports_per_buffer).unwrap_or(rates.len());
+            let mut buffers = Vec::new();
+            for (buffer, rates) in rates.chunks(ports_per_buffer).enumerate() {
+                let mut random = Random::stream(seed, "switch", (index as u64) << 32 | buffer as u64);
+                let config =
+                    self.config(&switch.name, &levels, rates.to_vec(), (random.unit() * 2f64.powi(53)) as u64)?;
+                buffers.push(validated(config, &levels)?);
+            }
+            setups.push(SwitchSetup { buffers, ports_per_buffer });
+        }
+        Ok(setups)
+    }
+
+    /// The traffic manager of one buffer.
+    fn config(&self, switch: &str, levels: &[&Level<'_>], rates: Vec<Rate>, seed: u64) -> Result<TmConfig, Diagnostic> {
+        let missing = |key: &str, what: &str, remedy: &str| {
+            let error = self.root.missing(key, "");
+            Diagnostic { problem: format!("switch {switch} has no {what}"), remedy: remedy.to_owned(), ..error }
+        };
+        let buffer = first(levels, |settings| settings.buffer).ok_or_else(|| {
+            let remedy = "add buffer = \"4MB\" or buffer_per_port_per_gbps = \"9.6KB\" to [switch]";
+            missing("switch.buffer", "buffer", remedy)
+        })?;
+        let policy = first(levels, |settings| settings.tables.policy.clone())
+            .ok_or_else(|| missing("policy", "policy", "add the lines [policy], kind = \"dt\" and alpha = 1.0"))?;
+        let mut config = TmConfig::new(rates, Bytes::ZERO);
+        config.buffer = buffer.of(&config.rates);
+        config.policy = policy;
+        config.seed = seed;
+        fill(&mut config, levels);
+        Ok(config)
+    }
+
+    /// Classes that mean something at every switch: a class is a queue of each port, or a packet class of its policy or of its ranks' weights.
+    /// Where all classes share one queue and nothing tells them apart, there is no limit; where that is so everywhere, one class is all.
+    pub(super) fn classes(setups: &[SwitchSetup]) -> usize {
+        let of_rank = |buffer: &ValidConfig| match &buffer.rank {
+            RankConfig::Stfq(StfqConfig { weights: PerQueue::Each(weights) }) => Some(weights.len()),
+            _ => None,
+        };
+        let limit = |buffer: &ValidConfig| match buffer.queues {
+            1 => buffer.policy.classes().or_else(|| of_rank(buffer)),
+            queues => Some(queues),
+        };
+        setups.iter().flat_map(|setup| &setup.buffers).filter_map(limit).min().unwrap_or(1)
+    }
+
+    /// The fewest queues of a port that has more than one, or one.
+    pub(super) fn queues(setups: &[SwitchSetup]) -> usize {
+        let queues = setups.iter().flat_map(|setup| &setup.buffers).map(|buffer| buffer.queues);
+        queues.filter(|queues| *queues > 1).min().unwrap_or(1)
+    }
+
+    /// The queues in front of the hosts' links. What `[nic]` does not say: as many queues as the switches' ports have, the
+    /// scheduler of all switches if those are several, and complete sharing.
+    pub(super) fn nic(
+        &self,
+        plan: &NetworkPlan,
+        ports: &Ports,
+        queues: usize,
+        seed: u64,
+    ) -> Result<NicSetup, Diagnostic> {
+        let Some(level) = &self.nic else { return Ok(NicSetup::Fifo) };
+        let (settings, keys) = (&level.settings, level.keys.as_ref().unwrap_or(&self.root));
+        let buffer = settings.buffer.ok_or_else(|| keys.missing("buffer", "buffer = \"4MB\""))?;
+        let mut configs = Vec::with_capacity(plan.hosts.len());
+        for host in 0..plan.hosts.len() as u32 {
+            let rates: Vec<Rate> = ports.of(host).iter().map(|port| plan.cables[port.link.cable].rate).collect();
+            let mut config = TmConfig::new(rates, Bytes::ZERO);
+            config.buffer = buffer.of(&config.rates);
+            config.policy = settings.tables.policy.clone().unwrap_or(PolicyConfig::CompleteSharing);
+            config.queues = settings.queues.unwrap_or(queues);
+            if let (2.., Some(scheduler)) = (config.queues, &self.all.settings.tables.scheduler) {
+                (config.scheduler, config.rank) = scheduler.clone();
+            }
+            config.seed = (Random::stream(seed, "nic", u64::from(host)).unit() * 2f64.powi(53)) as u64;
+            fill(&mut config, &[level]);
+            if config.queues < queues {
+                let problem = format!("the switches have queues for {queues} classes");
+                return Err(keys.locate("queues", problem, format!("give {queues}, or remove the key")));
+            }
+            configs.push(validated(config, &[level])?);
+        }
+        Ok(NicSetup::Managed(configs))
+    }
+
+    /// The levels as they were read, with the names of their tables: for [`super::describe`].
+    pub(super) fn parts(&self) -> impl Iterator<Item = (Part<'_>, &SwitchSettings)> {
+        let tiers = self.tiers.iter().map(|level| (Part::Tier(level.name), &level.settings));
+        let singles = self.singles.iter().map(|level| (Part::Switch(level.name), &level.settings));
+        let nic = self.nic.iter().map(|level| (Part::Nic, &level.settings));
+        core::iter::once((Part::All, &self.all.settings)).chain(tiers).chain(singles).chain(nic)
+    }
+}
+
+/// What a level is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part<'a> {
+    All,
+    Tier(&'a str),
+    Switch(&'a str),
+    Nic,
+}
+
+/// The tables of tiers or of single switches.
+fn levels<'d>(root: &Table<'d>, key: &str, known: &[&str]) -> Result<Vec<Level<'d>>, Diagnostic> {
+    let Some(outer) = root.table(key)? else { return Ok(Vec::new()) };
+    let allowed: Vec<&str> = KEYS.into_iter().chain(TABLES).collect();
+    let mut levels = Vec::new();
+    for name in outer.keys() {
+        if !known.contains(&name) {
+            let remedy = match nearest(name, known) {
+                Some(meant) => format!("did you mean {meant}?"),
+                None => {
+                    let names: BTreeSet<&str> = known.iter().copied().collect();
+                    format!("there are {}", names.into_iter().take(8).collect::<Vec<_>>().join(", "))
+                }
+            };
+            let what = if key == "tier" { "tier" } else { "switch" };
+            return Err(outer.key_error(name, format!("the topology has no {what} \"{name}\""), remedy));
+        }
+        let Some(table) = outer.table(name)? else { continue };
+        table.allow(&allowed, |_| false, "")?;
+        let settings = SwitchSettings::read(Some(&table), &table)?;
+        levels.push(Level { name, settings, keys: Some(table.clone()), tables: table });
+    }
+    Ok(levels)
+}
+
+/// The `[nic]` table, unless it is a plain FIFO.
+fn nic<'d>(root: &Table<'d>) -> Result<Option<Level<'d>>, Diagnostic> {
+    let Some(table) = root.table("nic")? else { return Ok(None) };
+    let managed = table.get("kind").map_or(Ok(false), |kind| kind.word(&[("fifo", false), ("managed", true)]))?;
+    if !managed {
+        table.allow(&["kind"], |key| NIC_KEYS.contains(&key), "fifo")?;
+        return Ok(None);
+    }
+    if table.has("trim") {
+        let remedy = "remove it; switches trim: write [trim], or [tier.NAME.trim] for a tier";
+        return Err(table.key_error("trim", "hosts do not trim packets", remedy));
+    }
+    let allowed: Vec<&str> = core::iter::once("kind").chain(NIC_KEYS).collect();
+    table.allow(&allowed, |_| false, "managed")?;
+    let settings = SwitchSettings::read(Some(&table), &table)?;
+    Ok(Some(Level { name: "", settings, keys: Some(table.clone()), tables: table }))
+}
+
+/// The first level's that has one.
+fn first<T>(levels: &[&Level<'_>], get: impl Fn(&SwitchSettings) -> Option<T>) -> Option<T> {
+    levels.iter().find_map(|level| get(&level.settings))
+}
+
+/// Puts in what has a default and may be given at any level.
+fn fill(config: &mut TmConfig, levels: &[&Level<'_>]) {
+    config.queues = first(levels, |settings| settings.queues).unwrap_or(config.queues);
+    config.cell = first(levels, |settings| settings.cell).unwrap_or(config.cell);
+    config.cell_pointers = first(levels, |settings| settings.cell_pointers).unwrap_or(config.cell_pointers);
+    config.queue_capacity = first(levels, |settings| settings.queue_capacity).or(config.queue_capacity);
+    if let Some((scheduler, rank)) = first(levels, |settings| settings.tables.scheduler.clone()) {
+        (config.scheduler, config.rank) = (scheduler, rank);
+    }
+    config.mark = first(levels, |settings| settings.tables.mark.clone()).flatten();
+    config.trim = first(levels, |settings| settings.tables.trim.clone()).flatten();
+}
+
+/// Checks a traffic manager; an error points to the level that gave the value.
+fn validated(config: TmConfig, levels: &[&Level<'_>]) -> Result<ValidConfig, Diagnostic> {
+    config.validate().map_err(|error| {
+        let per_gbps = "buffer_per_port_per_gbps";
+        let is_per_gbps = matches!(first(levels, |settings| settings.buffer), Some(BufferSize::PerPortPerGbps(_)));
+        let field = if error.field == "buffer" && is_per_gbps { per_gbps } else { error.field };
+        let level = levels.iter().find(|level| level.gives(field)).or(levels.last());
+        match level {
+            Some(level) => level.locate(field, &error),
+            None => Diagnostic { field: field.to_owned(), ..Diagnostic::of_file("", error.problem, error.remedy) },
+        }
+    })
+}

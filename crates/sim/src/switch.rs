@@ -1,0 +1,576 @@
+//! A switch: the traffic managers of its ports, between its links.
+
+use crate::agenda::{Agenda, Key, NEVER, Sized};
+use crate::measure::trace::What;
+use crate::net::Net;
+use crate::packet::{HopStamp, Kind, Label, Packet, Slot, flag};
+use crate::paths::switch_salt;
+use crate::routing::{Routes, Ways, choose};
+use crate::scenario::{PathChoice, SwitchSetup};
+use crate::wires::Wires;
+use forebay_tm::random::{Random, mix};
+use forebay_tm::trim::TrimConfig;
+use forebay_tm::{Departure, Instant, Lost, Packet as CorePacket, PacketId, Reason, Tm, Verdict};
+
+/// One port.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    /// The link it sends on.
+    out: u32,
+    /// Its buffer.
+    buffer: u32,
+    /// Its number within the buffer.
+    local: u32,
+    /// When it has sent what it sends.
+    free_at: Instant,
+    /// It will be woken when it is free.
+    armed: bool,
+}
+
+/// What was found when packets were dropped in a buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AtDrops {
+    pub(crate) drops: u64,
+    /// Sums over the drops: the share of the ports' rate that was being sent, and of the buffer that was used.
+    pub(crate) memory: f64,
+    pub(crate) buffer: f64,
+}
+
+pub(crate) struct Switch {
+    pub(crate) buffers: Vec<Tm>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) at_drops: Vec<AtDrops>,
+    /// What equal-cost choices are salted with.
+    salt: u32,
+    number: u32,
+    /// Where its packets go.
+    ways: Ways,
+    /// The link that its port 0 receives from; those of the other ports follow.
+    first_incoming: u32,
+    /// 0 if ports have one queue, which all classes share.
+    queue_mask: u8,
+    ports_per_buffer: usize,
+    /// Headers of cut packets have a queue of their own (NDP).
+    headers_apart: bool,
+    spray: Random,
+    /// Packets that the core gave up during a call.
+    lost: Vec<Lost>,
+    /// Packets that had no way to go.
+    pub(crate) unroutable: u64,
+}
+
+impl Switch {
+    /// `out` are the links that its ports send on; those that they receive from stand together, from `first_incoming` on.
+    pub(crate) fn new(number: u32, setup: &SwitchSetup, out: &[u32], first_incoming: u32, seed: u64) -> Self {
+        let ports = out.iter().enumerate().map(|(port, out)| Port {
+            out: *out,
+            buffer: (port / setup.ports_per_buffer) as u32,
+            local: (port % setup.ports_per_buffer) as u32,
+            free_at: Instant::ZERO,
+            armed: false,
+        });
+        Self {
+            buffers: setup.buffers.iter().map(|config| Tm::new(config.clone())).collect(),
+            ports: ports.collect(),
+            at_drops: vec![AtDrops::default(); setup.buffers.len()],
+            salt: switch_salt(seed, number),
+            number,
+            ways: Ways::default(),
+            first_incoming,
+            queue_mask: if setup.buffers.iter().all(|config| config.queues == 1) { 0 } else { u8::MAX },
+            ports_per_buffer: setup.ports_per_buffer,
+            headers_apart: setup.buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
+            spray: Random::stream(seed, "spray", u64::from(number)),
+            lost: Vec::new(),
+            unroutable: 0,
+        }
+    }
+
+    /// Takes new ways.
+    pub(crate) fn reroute(&mut self, routes: &Routes) {
+        self.ways = routes.of_switch(self.number as usize);
+    }
+
+    /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half.
+    pub(crate) fn slots(ports: usize) -> usize {
+        2 * ports.next_power_of_two()
+    }
+
+    /// Handles all events before the horizon.
+    pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
+        match agenda.slots() {
+            2 => self.run_sized(agenda.sized::<4>(), horizon, around),
+            4 => self.run_sized(agenda.sized::<8>(), horizon, around),
+            8 => self.run_sized(agenda.sized::<16>(), horizon, around),
+            16 => self.run_sized(agenda.sized::<32>(), horizon, around),
+            32 => self.run_sized(agenda.sized::<64>(), horizon, around),
+            64 => self.run_sized(agenda.sized::<128>(), horizon, around),
+            128 => self.run_sized(agenda.sized::<256>(), horizon, around),
+            256 => self.run_sized(agenda.sized::<512>(), horizon, around),
+            512 => self.run_sized(agenda.sized::<1024>(), horizon, around),
+            _ => self.run_sized(agenda.sized::<2048>(), horizon, around),
+        }
+    }
+
+    fn run_sized<const NODES: usize>(&mut self, mut agenda: Sized<'_, NODES>, horizon: Key, around: &mut Net) {
+        let agenda = &mut agenda;
+        loop {
+            let key = agenda.next();
+            if key >= horizon {
+                return;
+            }
+            around.events += 1;
+            let now = around.wires.clock.instant(key);
+            let slot = key.slot();
+            if slot < NODES / 4 {
+                self.transmission_over(now, slot, agenda, around);
+            } else {
+                let (label, next) = around.wires.take(self.first_incoming + (slot - NODES / 4) as u32);
+                agenda.set(slot, next);
+                self.arrive(now, label, agenda, around);
+            }
+        }
+    }
+
+    /// A port has sent what it sent.
+    #[inline(always)]
+    fn transmission_over<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let port = &mut self.ports[number];
+        let tm = &mut self.buffers[port.buffer as usize];
+        let local = port.local as usize;
+        if !around.watched {
+            if let Some(departure) = tm.transmit_plainly(now, local) {
+                let label = around.wires.arena.label(departure.id.0 as Slot, departure.bytes);
+                let end = around.wires.send(port.out, label, now);
+                port.free_at = end;
+                port.armed = tm.waiting_queues(local) != 0;
+                let next = if port.armed { around.wires.clock.transmission(end, number) } else { NEVER };
+                agenda.set(number, next);
+                return;
+            }
+        }
+        match pick(tm, now, local, &mut self.lost) {
+            Some(departure) => self.depart(now, number, departure, agenda, around),
+            None => self.wait_for_eligible(now, number, agenda, around),
+        }
+    }
+
+    /// Puts a packet on the wire; the port is woken afterwards if more wait.
+    #[inline(always)]
+    fn depart<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        departure: Departure,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let port = &mut self.ports[number];
+        let (local, buffer) = (port.local as usize, port.buffer as usize);
+        let slot = departure.id.0 as Slot;
+        if departure.header {
+            around.wires.arena.get_mut(slot).bytes = departure.bytes;
+        }
+        let tm = &self.buffers[buffer];
+        if around.watched && around.telemetry {
+            stamp(&mut around.wires, port.out, slot, now, tm.port_bytes(local).get());
+        }
+        if around.watched && around.tracer.is_active() {
+            around.tracer.at_switch(now, self.number, number, slot, What::Sent, &around.wires);
+        }
+        let label = around.wires.arena.label(slot, departure.bytes);
+        let end = around.wires.send(port.out, label, now);
+        port.free_at = end;
+        if tm.has_packets(local) {
+            port.armed = true;
+            agenda.set(number, around.wires.clock.transmission(end, number));
+        } else if port.armed {
+            port.armed = false;
+            agenda.set(number, NEVER);
+        }
+        if !self.lost.is_empty() {
+            self.settle_losses(buffer, around);
+        }
+    }
+
+    /// A port that sends nothing although it is idle: if it has packets, none of which may leave yet, it is woken when one may.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_eligible<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let port = &mut self.ports[number];
+        let buffer = port.buffer as usize;
+        let eligible = self.buffers[buffer].next_eligible(port.local as usize);
+        let at = eligible.filter(|at| *at > now && *at < Instant::NEVER);
+        port.armed = at.is_some();
+        agenda.set(number, at.map_or(NEVER, |at| around.wires.clock.transmission(at, number)));
+        if !self.lost.is_empty() {
+            self.settle_losses(buffer, around);
+        }
+    }
+
+    #[inline(always)]
+    fn arrive<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        label: Label,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let Label { packet: slot, to, hash, .. } = label;
+        let (bytes, ect) = (label.bytes(), label.ect());
+        let queue = label.class() & u32::from(self.queue_mask);
+        let (salt, spray, paths) = (self.salt, &mut self.spray, around.paths);
+        let arena = &mut around.wires.arena;
+        let way = self.ways.port(to, |count| match paths {
+            PathChoice::Ecmp => choose(hash, salt, count),
+            _ => spread(paths, salt, arena.get_mut(slot), count, spray),
+        });
+        let Some(number) = way else { return self.unroutable(slot, around) };
+        let port = &mut self.ports[number];
+        if port.free_at > now {
+            let tm = &mut self.buffers[port.buffer as usize];
+            let joined = tm.join_by_length(now, PacketId(u64::from(slot)), port.local, queue, bytes, 0, ect);
+            if joined != Some(false) || around.watched {
+                return self.queue_up(now, number, slot, joined, agenda, around);
+            }
+            if !port.armed {
+                port.armed = true;
+                agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+            }
+            return;
+        }
+        if !around.watched {
+            let tm = &mut self.buffers[port.buffer as usize];
+            if tm.pass_by_length(now, port.local, queue, bytes) {
+                port.free_at = around.wires.send(port.out, label, now);
+                if port.armed {
+                    self.after_passing(number, agenda, around);
+                }
+                return;
+            }
+            if !tm.passes_by_length() && self.pass(now, number, slot, around) {
+                let port = &mut self.ports[number];
+                port.free_at = around.wires.send(port.out, label, now);
+                if port.armed || !self.lost.is_empty() {
+                    self.after_passing(number, agenda, around);
+                }
+                return;
+            }
+        }
+        self.arrive_at_idle(now, number, slot, agenda, around);
+    }
+
+    /// Whether a packet passes an idle port; else it has to arrive there.
+    #[inline(never)]
+    fn pass(&mut self, now: Instant, number: usize, slot: Slot, around: &Net) -> bool {
+        let core = self.core_packet(number, slot, around);
+        let tm = &mut self.buffers[self.ports[number].buffer as usize];
+        let lost = &mut self.lost;
+        tm.pass(now, &core, &mut |gone| lost.push(gone))
+    }
+
+    /// What is left to do after a packet has passed a port: one that waited for an eligible packet waits no more, and packets may
+    /// have been lost.
+    #[cold]
+    #[inline(never)]
+    fn after_passing<const NODES: usize>(&mut self, number: usize, agenda: &mut Sized<'_, NODES>, around: &mut Net) {
+        if self.ports[number].armed {
+            self.ports[number].armed = false;
+            agenda.set(number, NEVER);
+        }
+        if !self.lost.is_empty() {
+            self.settle_losses(self.ports[number].buffer as usize, around);
+        }
+    }
+
+    /// A packet as the core sees it.
+    #[inline(always)]
+    fn core_packet(&self, number: usize, slot: Slot, around: &Net) -> CorePacket {
+        let packet = around.wires.arena.get(slot);
+        CorePacket {
+            id: PacketId(u64::from(slot)),
+            bytes: packet.bytes,
+            port: self.ports[number].local,
+            queue: u32::from(packet.class & self.queue_mask),
+            class: u32::from(packet.class),
+            // Not its number: those of clients' flows depend on whose turn came first.
+            flow: u64::from(packet.hash),
+            rank: u64::from(packet.rank),
+            eligible: Instant::ZERO,
+            unscheduled: packet.has(flag::UNSCHEDULED),
+            ect: packet.has(flag::ECT),
+        }
+    }
+
+    /// An arrival at a port that is sending, which has `joined` its queue, marked or not, or has yet to.
+    #[inline(never)]
+    fn queue_up<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        slot: Slot,
+        joined: Option<bool>,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let core = self.core_packet(number, slot, around);
+        let port = &mut self.ports[number];
+        let buffer = port.buffer as usize;
+        let lost = &mut self.lost;
+        let verdict = match joined {
+            Some(marked) => Verdict::Queued { marked },
+            None => self.buffers[buffer].arrive(now, &core, &mut |gone| lost.push(gone)),
+        };
+        let simple = verdict == (Verdict::Queued { marked: false }) && !around.watched && lost.is_empty();
+        if !simple && !self.settle_arrival(now, number, slot, verdict, agenda, around) {
+            return;
+        }
+        let port = &mut self.ports[number];
+        if !port.armed {
+            port.armed = true;
+            agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+        }
+    }
+
+    /// An arrival at an idle port.
+    #[inline(never)]
+    fn arrive_at_idle<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        slot: Slot,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let core = self.core_packet(number, slot, around);
+        let port = &mut self.ports[number];
+        let tm = &mut self.buffers[port.buffer as usize];
+        let lost = &mut self.lost;
+        let verdict = tm.arrive(now, &core, &mut |gone| lost.push(gone));
+        let simple = verdict == (Verdict::Queued { marked: false }) && !around.watched && lost.is_empty();
+        if simple || self.settle_arrival(now, number, slot, verdict, agenda, around) {
+            // An idle port that is armed waits for a packet that may leave; this may be one.
+            self.transmission_over(now, number, agenda, around);
+        }
+    }
+
+    /// Sees to everything about an arrival that is not simply a queued packet. Returns whether the packet waits.
+    #[cold]
+    #[inline(never)]
+    fn settle_arrival<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        slot: Slot,
+        verdict: Verdict,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) -> bool {
+        if !self.note_verdict(slot, verdict, around) {
+            self.rejected(now, number, slot, verdict, agenda, around);
+            return false;
+        }
+        if around.tracer.is_active() {
+            around.tracer.verdict(now, self.number, number, slot, verdict, &around.wires);
+        }
+        if !self.lost.is_empty() {
+            self.settle_losses(self.ports[number].buffer as usize, around);
+        }
+        true
+    }
+
+    /// Counts what became of a packet that was not simply queued. Returns whether it waits here, whole or in part.
+    fn note_verdict(&mut self, slot: Slot, verdict: Verdict, around: &mut Net) -> bool {
+        let packet = around.wires.arena.get_mut(slot);
+        let flow = packet.flow;
+        match verdict {
+            Verdict::Queued { marked } => {
+                if marked {
+                    packet.flags |= flag::CE;
+                    around.flows.marked(flow);
+                }
+                true
+            }
+            Verdict::Trimmed { .. } => {
+                packet.flags |= flag::TRIMMED;
+                if self.headers_apart {
+                    // From here on it goes with the answers; in a queue of data it could be cut again.
+                    packet.class = around.flows.answer_class(flow);
+                }
+                around.flows.trimmed(flow);
+                true
+            }
+            Verdict::Returned { .. } => {
+                packet.flags |= flag::TRIMMED | flag::RETURNED;
+                around.flows.trimmed(flow);
+                false
+            }
+            Verdict::Dropped { .. } => false,
+        }
+    }
+
+    /// Notes how busy the memory and how full the buffer was when a packet was dropped.
+    fn note_drop(&mut self, now: Instant, buffer: usize) {
+        let tm = &self.buffers[buffer];
+        let (mut sending, mut all) = (0u64, 0u64);
+        for port in self.ports.iter().filter(|port| port.buffer as usize == buffer) {
+            let rate = tm.rate(port.local as usize).bps();
+            all += rate;
+            sending += if port.free_at > now { rate } else { 0 };
+        }
+        let note = &mut self.at_drops[buffer];
+        note.drops += 1;
+        note.memory += sending as f64 / all as f64;
+        note.buffer += tm.used().as_f64() / tm.config().buffer.as_f64();
+    }
+
+    /// Packets that were pushed out, expelled or displaced are gone.
+    #[cold]
+    #[inline(never)]
+    fn settle_losses(&mut self, buffer: usize, around: &mut Net) {
+        let mut all = core::mem::take(&mut self.lost);
+        for lost in all.drain(..) {
+            let slot = lost.id.0 as Slot;
+            let flow = around.wires.arena.get(slot).flow;
+            around.flows.dropped(flow);
+            if lost.reason != Reason::Expelled {
+                self.note_drop(lost.at, buffer);
+            }
+            if around.tracer.is_active() {
+                around.tracer.at_switch(
+                    lost.at,
+                    self.number,
+                    self.port_of(buffer, lost.queue),
+                    slot,
+                    What::Lost(lost.reason),
+                    &around.wires,
+                );
+            }
+            around.wires.arena.remove(slot);
+        }
+        // The list is used again.
+        self.lost = all;
+    }
+
+    /// Lets the buffers do what was due before an instant. It would be done at the next arrival or departure, with the same outcome.
+    pub(crate) fn settle_before(&mut self, until: Instant, around: &mut Net) {
+        let Some(last) = until.ps().checked_sub(1).map(Instant::from_ps) else { return };
+        for buffer in 0..self.buffers.len() {
+            if self.buffers[buffer].due() <= last {
+                let lost = &mut self.lost;
+                self.buffers[buffer].settle(last, &mut |gone| lost.push(gone));
+                if !self.lost.is_empty() {
+                    self.settle_losses(buffer, around);
+                }
+            }
+        }
+    }
+
+    /// The port of a queue of a buffer.
+    fn port_of(&self, buffer: usize, queue: usize) -> usize {
+        self.port_number(buffer, queue / self.buffers[buffer].config().queues)
+    }
+
+    /// The number of a buffer's port.
+    pub(crate) fn port_number(&self, buffer: usize, local: usize) -> usize {
+        buffer * self.ports_per_buffer + local
+    }
+
+    /// The link that a port sends on.
+    pub(crate) fn outgoing(&self, port: usize) -> u32 {
+        self.ports[port].out
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unroutable(&mut self, slot: Slot, around: &mut Net) {
+        self.unroutable += 1;
+        around.wires.lose(slot);
+    }
+
+    /// A packet that was dropped is gone; one that was turned around goes back to where it came from.
+    #[cold]
+    #[inline(never)]
+    fn rejected<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        slot: Slot,
+        verdict: Verdict,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        if around.tracer.is_active() {
+            around.tracer.verdict(now, self.number, number, slot, verdict, &around.wires);
+        }
+        let buffer = self.ports[number].buffer as usize;
+        if !self.lost.is_empty() {
+            self.settle_losses(buffer, around);
+        }
+        let packet = around.wires.arena.get_mut(slot);
+        let flow = packet.flow;
+        let source = around.flows.source(flow);
+        // A header that finds no room on its way back either, and an answer, which goes there anyway, cannot be turned around.
+        let stuck = packet.to == source;
+        if matches!(verdict, Verdict::Dropped { .. }) || stuck {
+            around.flows.dropped(flow);
+            self.note_drop(now, buffer);
+            if matches!(verdict, Verdict::Dropped { .. }) {
+                around.wires.arena.remove(slot);
+            } else {
+                // The buffer's counters say that it was turned around.
+                around.wires.lose(slot);
+            }
+            return;
+        }
+        packet.to = source;
+        packet.bytes = around.flows.answer_bytes(flow);
+        packet.class = around.flows.answer_class(flow);
+        let label = around.wires.arena.label(slot, around.flows.answer_bytes(flow));
+        self.arrive(now, label, agenda, around);
+    }
+}
+
+/// The core's choice of what leaves next, on its own.
+#[inline(never)]
+fn pick(tm: &mut Tm, now: Instant, port: usize, lost: &mut Vec<Lost>) -> Option<Departure> {
+    tm.transmit(now, port, &mut |gone| lost.push(gone))
+}
+
+/// Which of `count` equal ways a sprayed packet takes.
+#[inline(never)]
+fn spread(paths: PathChoice, salt: u32, packet: &mut Packet, count: usize, random: &mut Random) -> usize {
+    if paths == PathChoice::SprayRandom {
+        return (random.unit() * count as f64) as usize;
+    }
+    // In turn from a start of the flow's own. A packet that was spread over `count` ways before moves on here only once in `count`
+    // packets, so that all combinations have their turn.
+    let turns = (0..packet.spreads).fold(packet.seq as usize, |turns, _| turns / count);
+    packet.spreads += 1;
+    ((mix(u64::from(packet.hash ^ salt)) >> 33) as usize + turns) % count
+}
+
+/// In-band telemetry of a packet that leaves.
+#[inline(never)]
+fn stamp(wires: &mut Wires, out: u32, slot: Slot, now: Instant, queued: u64) {
+    if wires.arena.get(slot).kind != Kind::Data {
+        return;
+    }
+    let link = &wires.links[out as usize];
+    let stamp = HopStamp { at: now, sent: link.sent, queued, rate: link.rate.bps() };
+    if let Some(telemetry) = wires.arena.telemetry_mut(slot) {
+        telemetry.push(stamp);
+    }
+}

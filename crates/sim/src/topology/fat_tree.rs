@@ -1,0 +1,107 @@
+//! A k-ary fat tree: three tiers of switches with `k` ports (Al-Fares et al., SIGCOMM 2008).
+
+use super::{Builder, MAX_HOSTS, MAX_SWITCHES, TopologyError, Wire, check_count, check_total};
+use crate::network::NetworkPlan;
+
+/// `k` pods of `k/2` edge and `k/2` aggregation switches each, and `k^2/4` cores; `k^3/4` hosts without oversubscription.
+///
+/// Edge and aggregation switches are numbered pod by pod. Aggregation switch `j` of each pod is connected to the cores
+/// `j k/2 .. (j+1) k/2`, so a core has one port for each pod. Ports down come before ports up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FatTree {
+    /// Ports of a switch; even.
+    pub k: usize,
+    /// An edge switch has `k/2` times so many hosts, and `k/2` uplinks.
+    pub oversubscription: usize,
+    /// The cable of each host.
+    pub host: Wire,
+    /// Each cable between an edge and an aggregation switch.
+    pub aggregation: Wire,
+    /// Each cable between an aggregation switch and a core.
+    pub core: Wire,
+}
+
+impl FatTree {
+    /// Whether there can be such a network.
+    pub fn check(&self) -> Result<(), TopologyError> {
+        check_count("k", self.k)?;
+        if self.k % 2 == 1 {
+            let problem = format!("{} is odd, but half of a switch's ports lead up and half lead down", self.k);
+            let (below, above) = (self.k - 1, self.k.saturating_add(1));
+            let remedy =
+                if below == 0 { "give an even number, such as 4".into() } else { format!("give {below} or {above}") };
+            return Err(TopologyError::new("k", problem, remedy));
+        }
+        check_count("oversubscription", self.oversubscription)?;
+        check_total("k", "switches", &[self.k, self.k], MAX_SWITCHES)?;
+        check_total("k", "hosts", &[self.k, self.k / 2, self.k / 2], MAX_HOSTS)?;
+        check_total("oversubscription", "hosts", &[self.k, self.k / 2, self.k / 2, self.oversubscription], MAX_HOSTS)
+    }
+
+    /// The network.
+    pub fn plan(&self) -> NetworkPlan {
+        let (pods, half) = (self.k, self.k / 2);
+        let hosts_per_edge = half * self.oversubscription;
+        let hosts = pods * half * hosts_per_edge;
+        let mut builder = Builder::new(hosts);
+        let edge = builder.switches("edge", pods * half);
+        let aggregation = builder.switches("aggregation", pods * half);
+        let core = builder.switches("core", half * half);
+        for host in 0..hosts {
+            builder.cable(host, edge + host / hosts_per_edge, self.host);
+        }
+        for e in 0..pods * half {
+            let pod = e / half;
+            for j in 0..half {
+                builder.cable(edge + e, aggregation + pod * half + j, self.aggregation);
+            }
+        }
+        for a in 0..pods * half {
+            let j = a % half;
+            for c in 0..half {
+                builder.cable(aggregation + a, core + j * half + c, self.core);
+            }
+        }
+        builder.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::tests::{degrees, wire};
+
+    fn tree(k: usize, oversubscription: usize) -> FatTree {
+        FatTree { k, oversubscription, host: wire(10, 1), aggregation: wire(10, 1), core: wire(10, 1) }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_paper() {
+        for k in [2, 4, 8, 26] {
+            assert_eq!(tree(k, 1).check(), Ok(()));
+            let plan = tree(k, 1).plan();
+            assert_eq!(plan.hosts.len(), k * k * k / 4);
+            assert_eq!(plan.switches.len(), 5 * k * k / 4);
+            assert_eq!(plan.cables.len(), 3 * k * k * k / 4);
+            assert!(degrees(&plan).iter().all(|degree| *degree == k), "every switch has k ports");
+            assert_eq!(plan.switches.iter().filter(|switch| switch.tier == "core").count(), k * k / 4);
+        }
+    }
+
+    #[test]
+    fn oversubscription_adds_hosts_at_the_edge_alone() {
+        let plan = tree(4, 3).plan();
+        assert_eq!(plan.hosts.len(), 48);
+        let degrees = degrees(&plan);
+        assert!(degrees[..8].iter().all(|degree| *degree == 8) && degrees[8..].iter().all(|degree| *degree == 4));
+    }
+
+    #[test]
+    fn odd_and_huge_trees_are_refused() {
+        assert_eq!(tree(5, 1).check().unwrap_err().remedy, "give 4 or 6");
+        assert_eq!(tree(0, 1).check().unwrap_err().key, "k");
+        assert_eq!(tree(4, 0).check().unwrap_err().key, "oversubscription");
+        assert!(tree(1 << 40, 1).check().unwrap_err().problem.contains("too many"));
+        assert!(tree(4, usize::MAX).check().unwrap_err().problem.contains("too many"));
+    }
+}

@@ -1,0 +1,177 @@
+//! What happens when a flow has arrived: queries end, flows that waited for it start, clients ask again.
+
+use crate::flow::{FlowRecord, FlowSpec, NONE, Session, TrafficPlan};
+use crate::flows::FlowTable;
+use crate::measure::QueryRecord;
+use forebay_tm::random::{Random, mix};
+use forebay_tm::{Duration, Instant};
+
+/// A closed-loop client as it runs.
+struct Client {
+    session: Session,
+    random: Random,
+    /// Requests so far.
+    requests: u64,
+    /// The size of the response to the request that is under way.
+    response: u64,
+}
+
+/// Everything that depends on arrivals.
+pub(crate) struct Traffic {
+    pub(crate) triggers: Vec<(u32, u32)>,
+    clients: Vec<Client>,
+    pub(crate) queries: Vec<QueryRecord>,
+    /// Answers that each query still waits for.
+    open: Vec<u32>,
+    /// What starts next, for the host where a flow has arrived.
+    next: Vec<(Instant, u32)>,
+    added: usize,
+}
+
+impl Traffic {
+    pub(crate) fn new(plan: &TrafficPlan, seed: u64) -> Self {
+        let clients = plan.sessions.iter().enumerate().map(|(number, session)| Client {
+            session: session.clone(),
+            random: Random::stream(seed, "session", number as u64),
+            requests: 0,
+            response: 0,
+        });
+        let queries = plan.queries.iter().map(|spec| QueryRecord {
+            spec: *spec,
+            end: Instant::NEVER,
+            ideal: Duration::ZERO,
+            drops: 0,
+            trims: 0,
+            timeouts: 0,
+        });
+        Self {
+            triggers: plan.triggers.clone(),
+            clients: clients.collect(),
+            queries: queries.collect(),
+            open: plan.queries.iter().map(|query| query.fan_in).collect(),
+            next: Vec::new(),
+            added: 0,
+        }
+    }
+
+    /// The first requests of all clients: flows to be planned.
+    pub(crate) fn first_requests(&mut self, flows: &mut FlowTable) -> Vec<u32> {
+        (0..self.clients.len())
+            .map(|client| {
+                let at = self.clients[client].session.start;
+                self.request(client as u32, at, flows)
+            })
+            .collect()
+    }
+
+    /// A new request of a client.
+    fn request(&mut self, number: u32, at: Instant, flows: &mut FlowTable) -> u32 {
+        let client = &mut self.clients[number as usize];
+        let session = &client.session;
+        let server = session.server(client.random.unit());
+        client.response = session.response.sample(client.random.unit());
+        client.requests += 1;
+        let spec = FlowSpec {
+            start: at,
+            src: session.client,
+            dst: server,
+            bytes: session.request_bytes,
+            class: session.class,
+            transport: session.transport,
+            workload: session.workload,
+            session: number,
+            ..FlowSpec::default()
+        };
+        let name = session_name(number, client.requests, false);
+        self.added += 1;
+        flows.add(spec, name)
+    }
+
+    /// The response to the request that has arrived.
+    fn respond(&mut self, number: u32, at: Instant, request: &FlowSpec, flows: &mut FlowTable) -> u32 {
+        self.added += 1;
+        let client = &self.clients[number as usize];
+        let spec = FlowSpec {
+            start: at,
+            src: request.dst,
+            dst: request.src,
+            bytes: client.response,
+            is_response: true,
+            ..*request
+        };
+        flows.add(spec, session_name(number, client.requests, true))
+    }
+
+    /// A flow has arrived whole. Returns the flows that start at the same host because of it, and when.
+    pub(crate) fn arrived(
+        &mut self,
+        now: Instant,
+        number: u32,
+        spec: &FlowSpec,
+        flows: &mut FlowTable,
+    ) -> Vec<(Instant, u32)> {
+        let mut next = core::mem::take(&mut self.next);
+        next.clear();
+        if spec.query != NONE {
+            self.answered(now, spec);
+        }
+        let first = self.triggers.partition_point(|(done, _)| *done < number);
+        for (_, waiting) in self.triggers[first..].iter().take_while(|(done, _)| *done == number) {
+            let flow = &mut flows.flows[*waiting as usize];
+            flow.waits_for -= 1;
+            if flow.waits_for == 0 {
+                // Its planned start is the time that it lets pass.
+                let start = &mut flows.records[*waiting as usize].spec.start;
+                *start = now + Duration::from_ps(start.ps());
+                next.push((*start, *waiting));
+            }
+        }
+        if spec.session != NONE {
+            if spec.is_response {
+                let client = &mut self.clients[spec.session as usize];
+                let mean = client.session.think;
+                let draw = if client.session.think_constant { 1.0 } else { -(1.0 - client.random.unit()).ln() };
+                let at = now + Duration::from_ps((mean.ps() as f64 * draw) as u64);
+                if at < client.session.until {
+                    next.push((at, self.request(spec.session, at, flows)));
+                }
+            } else {
+                next.push((now, self.respond(spec.session, now, spec, flows)));
+            }
+        }
+        next
+    }
+
+    /// Flows that closed-loop clients have added to the plan.
+    pub(crate) fn session_flows(&self) -> usize {
+        self.added
+    }
+
+    /// Adds up what happened to the flows of every query.
+    pub(crate) fn sum_up_queries(&mut self, records: &[FlowRecord]) {
+        for record in records.iter().filter(|record| record.spec.query != NONE) {
+            let query = &mut self.queries[record.spec.query as usize];
+            query.drops += record.drops;
+            query.trims += record.trims;
+            query.timeouts += record.timeouts;
+        }
+    }
+
+    fn answered(&mut self, now: Instant, spec: &FlowSpec) {
+        // A request to a responder belongs to the query, too, but does not end it.
+        let query = &mut self.queries[spec.query as usize];
+        if spec.dst != query.spec.host {
+            return;
+        }
+        let open = &mut self.open[spec.query as usize];
+        *open -= 1;
+        if *open == 0 {
+            query.end = now;
+        }
+    }
+}
+
+/// What tells a flow of a session from all other flows.
+fn session_name(session: u32, request: u64, is_response: bool) -> u64 {
+    mix(0x5e55_1000 ^ mix(u64::from(session)) ^ mix(request * 2 + u64::from(is_response)))
+}

@@ -1,0 +1,199 @@
+//! Settings of the transports, with the papers' values as defaults.
+
+use super::cubic::CubicConfig;
+use super::dctcp::DctcpConfig;
+use super::ndp::NdpConfig;
+use super::pfabric::PFabricConfig;
+use super::powertcp::PowerTcpConfig;
+use super::reno::RenoConfig;
+use super::theta_powertcp::ThetaPowerTcpConfig;
+use super::timely::TimelyConfig;
+use super::udp::UdpConfig;
+use forebay_tm::{Bytes, Duration};
+
+/// How much a sender sends before it hears anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindow {
+    /// So many packets.
+    Packets(u32),
+    /// The bandwidth-delay product of the sender's link and the base round trip.
+    Bdp,
+    /// The whole flow.
+    Flow,
+}
+
+/// How TCP repairs losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// All packets that have three arrivals above them are lost (RFC 6675).
+    #[default]
+    Sack,
+    /// The first missing packet is lost when three above it have arrived, then at each partial ACK the next (RFC 6582), as in Netbench. Where
+    /// the network reorders the packets of a flow, less is sent twice.
+    NewReno,
+}
+
+/// What all transports share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Common {
+    /// Payload of a full packet.
+    pub mss: u32,
+    /// Bytes that the headers add to the payload on the wire.
+    pub header: u32,
+    /// Bytes of an answer on the wire.
+    pub ack_bytes: u32,
+    /// The first window.
+    pub initial_window: InitialWindow,
+    /// The largest window in packets, if there is one.
+    pub max_window: Option<u32>,
+    /// The first slow-start threshold in packets; none: slow start goes on until the first congestion.
+    pub initial_ssthresh: Option<u32>,
+    /// The shortest retransmission timeout.
+    pub rto_min: Duration,
+    /// The timeout before the first measurement of the round trip.
+    pub rto_initial: Duration,
+    /// The longest retransmission timeout, after back-off.
+    pub rto_max: Duration,
+    /// Packets that one ACK answers at most.
+    pub ack_every: u32,
+    /// How long an ACK may be held back for that.
+    pub ack_delay: Duration,
+    /// Packets are ECN-capable.
+    pub ecn: bool,
+    /// TCP and its relatives: data is sent when a header alone has been there and back. (Otherwise the connection is open already.)
+    pub handshake: bool,
+    /// How TCP and its relatives repair losses.
+    pub recovery: Recovery,
+    /// The class of answers (ACKs, NACKs, pulls); `None`: that of the flow.
+    pub ack_class: Option<u8>,
+    /// Packets of the first so many bytes of payload are flagged unscheduled; `None`: of the first bandwidth-delay product.
+    pub unscheduled: Option<Bytes>,
+}
+
+impl Default for Common {
+    fn default() -> Self {
+        Self {
+            mss: 1_460,
+            header: 40,
+            ack_bytes: 64,
+            initial_window: InitialWindow::Packets(10),
+            max_window: None,
+            initial_ssthresh: None,
+            rto_min: Duration::from_us(10_000),
+            rto_initial: Duration::from_us(10_000),
+            rto_max: Duration::from_us(4_000_000),
+            ack_every: 1,
+            ack_delay: Duration::from_us(500),
+            ecn: false,
+            handshake: false,
+            recovery: Recovery::Sack,
+            ack_class: None,
+            unscheduled: None,
+        }
+    }
+}
+
+/// Which transport, and its own settings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TransportKind {
+    /// TCP NewReno with SACK.
+    Reno(RenoConfig),
+    /// TCP Cubic.
+    Cubic(CubicConfig),
+    /// DCTCP.
+    Dctcp(DctcpConfig),
+    /// TIMELY.
+    Timely(TimelyConfig),
+    /// PowerTCP with in-band telemetry.
+    PowerTcp(PowerTcpConfig),
+    /// PowerTCP from delays alone.
+    ThetaPowerTcp(ThetaPowerTcpConfig),
+    /// pFabric.
+    PFabric(PFabricConfig),
+    /// NDP.
+    Ndp(NdpConfig),
+    /// UDP at a constant rate or on and off.
+    Udp(UdpConfig),
+}
+
+impl TransportKind {
+    /// The names in files, in the order of the variants.
+    pub const NAMES: [&'static str; 9] =
+        ["reno", "cubic", "dctcp", "timely", "powertcp", "theta-powertcp", "pfabric", "ndp", "udp"];
+
+    /// Its name in files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reno(_) => "reno",
+            Self::Cubic(_) => "cubic",
+            Self::Dctcp(_) => "dctcp",
+            Self::Timely(_) => "timely",
+            Self::PowerTcp(_) => "powertcp",
+            Self::ThetaPowerTcp(_) => "theta-powertcp",
+            Self::PFabric(_) => "pfabric",
+            Self::Ndp(_) => "ndp",
+            Self::Udp(_) => "udp",
+        }
+    }
+
+    /// Whether its receivers answer.
+    pub fn answers(&self) -> bool {
+        !matches!(self, Self::Udp(_))
+    }
+
+    /// Whether its packets must carry in-band telemetry.
+    pub fn wants_telemetry(&self) -> bool {
+        matches!(self, Self::PowerTcp(_))
+    }
+}
+
+/// A transport with all its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransportConfig {
+    /// Which, and its own settings.
+    pub kind: TransportKind,
+    /// What all transports share.
+    pub common: Common,
+}
+
+impl TransportConfig {
+    /// A transport with its paper's settings.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut common = Common::default();
+        let kind = match name {
+            "reno" => TransportKind::Reno(RenoConfig::default()),
+            "cubic" => TransportKind::Cubic(CubicConfig::default()),
+            "dctcp" => {
+                common.ecn = true;
+                TransportKind::Dctcp(DctcpConfig::default())
+            }
+            "timely" => TransportKind::Timely(TimelyConfig::default()),
+            "powertcp" => TransportKind::PowerTcp(PowerTcpConfig::default()),
+            "theta-powertcp" => TransportKind::ThetaPowerTcp(ThetaPowerTcpConfig::default()),
+            "pfabric" => TransportKind::PFabric(PFabricConfig::default()),
+            "ndp" => TransportKind::Ndp(NdpConfig::default()),
+            "udp" => TransportKind::Udp(UdpConfig::default()),
+            _ => return None,
+        };
+        Self::adjust(&kind, &mut common);
+        Some(Self { kind, common })
+    }
+
+    /// Where a transport's paper differs from the common defaults.
+    fn adjust(kind: &TransportKind, common: &mut Common) {
+        match kind {
+            TransportKind::Timely(_) | TransportKind::PowerTcp(_) | TransportKind::ThetaPowerTcp(_) => {
+                common.initial_window = InitialWindow::Bdp;
+            }
+            TransportKind::PFabric(_) => {
+                common.initial_window = InitialWindow::Bdp;
+            }
+            TransportKind::Ndp(_) => {
+                common.initial_window = InitialWindow::Packets(30);
+                common.rto_min = Duration::from_us(1_000);
+                common.rto_initial = Duration::from_us(1_000);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Transports: state machines without a clock and without I/O, one file each.
+//!
+//! A flow has a [`Sender`] at one host and a [`Receiver`] at another. The host brings what arrives and what time it is; a sender
+//! says what to send next ([`Sender::poll`]) and when it wants to be woken ([`Sender::deadline`]); a receiver turns the packet it is
+//! given into its answer. Packets of a flow are numbered from 0; all but the last carry `mss` bytes of payload.
+
+mod arrived;
+pub mod config;
+pub mod ndp;
+pub mod pfabric;
+pub mod receiver;
+pub mod stream;
+pub mod udp;
+
+mod bit_ring;
+pub mod congestion;
+mod first_window;
+mod rto;
+mod scoreboard;
+mod window;
+
+#[cfg(test)]
+mod pipe;
+
+pub mod cubic;
+pub mod dctcp;
+pub mod powertcp;
+pub mod reno;
+pub mod theta_powertcp;
+pub mod timely;
+
+pub use config::{Common, InitialWindow, Recovery, TransportConfig, TransportKind};
+
+use crate::packet::{Kind, Packet, Telemetry};
+use forebay_tm::{Duration, Instant, Rate};
+
+/// What a transport knows of its flow from the start.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowInfo {
+    /// Payload in all; [`FlowInfo::ENDLESS`] for a flow that goes on as long as the run.
+    pub bytes: u64,
+    /// Packets in all: `ceil(bytes / mss)`, at least 1.
+    pub packets: u32,
+    /// The time from sending a full packet until its ACK is back, on the empty network.
+    pub base_rtt: Duration,
+    /// The rate of the sender's own link.
+    pub rate: Rate,
+    /// The flow's number, for random streams.
+    pub number: u32,
+    /// The seed of the run.
+    pub seed: u64,
+    /// When the flow must stop sending (constant-rate and on-off sources); [`Instant::NEVER`] for others.
+    pub until: Instant,
+}
+
+impl FlowInfo {
+    /// The size of a flow without end.
+    pub const ENDLESS: u64 = u64::MAX;
+
+    /// Packets that a payload needs.
+    pub fn packets_of(bytes: u64, mss: u32) -> u32 {
+        if bytes == Self::ENDLESS {
+            return u32::MAX;
+        }
+        u32::try_from(bytes.div_ceil(u64::from(mss)).max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// The payload of packet `seq`.
+    #[inline]
+    pub fn payload(&self, seq: u32, mss: u32) -> u32 {
+        if seq + 1 < self.packets || self.bytes == Self::ENDLESS {
+            mss
+        } else {
+            (self.bytes - u64::from(seq) * u64::from(mss)) as u32
+        }
+    }
+}
+
+/// What a sender puts on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Data or a probe.
+    pub kind: Kind,
+    /// The packet number.
+    pub seq: u32,
+    /// Payload; the host adds the header.
+    pub payload: u32,
+    /// The rank for schedulers that sort.
+    pub rank: u32,
+    /// Bits of [`flag`](crate::packet::flag).
+    pub flags: u8,
+}
+
+/// What a sender has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Data packets sent again.
+    pub retransmissions: u32,
+    /// Retransmission timers that ran out.
+    pub timeouts: u32,
+}
+
+/// The sending end of a flow. The representation keeps the tag a plain number, which is cheaper to branch on.
+#[derive(Clone, Debug)]
+#[repr(u8)]
+pub enum Sender {
+    /// TCP and its relatives: a window, SACK, a retransmission timer.
+    Stream(stream::StreamSender),
+    /// pFabric.
+    PFabric(pfabric::PFabricSender),
+    /// NDP.
+    Ndp(ndp::NdpSender),
+    /// UDP.
+    Udp(udp::UdpSender),
+}
+
+macro_rules! each_sender {
+    ($sender:expr, $inner:ident => $body:expr) => {
+        match $sender {
+            Sender::Stream($inner) => $body,
+            Sender::PFabric($inner) => $body,
+            Sender::Ndp($inner) => $body,
+            Sender::Udp($inner) => $body,
+        }
+    };
+}
+
+impl Sender {
+    /// The sender of a flow that starts now.
+    pub fn new(config: &TransportConfig, flow: FlowInfo, now: Instant) -> Self {
+        match &config.kind {
+            TransportKind::PFabric(own) => Self::PFabric(pfabric::PFabricSender::new(&config.common, own, flow, now)),
+            TransportKind::Ndp(own) => Self::Ndp(ndp::NdpSender::new(&config.common, own, flow, now)),
+            TransportKind::Udp(own) => Self::Udp(udp::UdpSender::new(&config.common, own, flow, now)),
+            _ => Self::Stream(stream::StreamSender::new(config, flow, now)),
+        }
+    }
+
+    /// An answer (ACK, NACK, pull) or a packet of its own that was turned around has come in.
+    #[inline]
+    pub fn on_answer(&mut self, now: Instant, packet: &Packet, telemetry: Option<&Telemetry>) {
+        each_sender!(self, sender => sender.on_answer(now, packet, telemetry));
+    }
+
+    /// The next packet to send now, if there is one. Called until there is none.
+    #[inline(always)]
+    pub fn poll(&mut self, now: Instant) -> Option<Segment> {
+        each_sender!(self, sender => sender.poll(now))
+    }
+
+    /// When [`Sender::on_deadline`] must be called (timers, pacing). May move at any call.
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        each_sender!(self, sender => sender.deadline())
+    }
+
+    /// The deadline has come. [`Sender::poll`] follows.
+    pub fn on_deadline(&mut self, now: Instant) {
+        each_sender!(self, sender => sender.on_deadline(now));
+    }
+
+    /// Whether everything has been delivered, as far as the sender knows, and it can be forgotten.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        each_sender!(self, sender => sender.is_done())
+    }
+
+    /// What it has been through.
+    pub fn stats(&self) -> SenderStats {
+        each_sender!(self, sender => sender.stats())
+    }
+}
+
+/// What becomes of a packet that a receiver was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Nothing is sent back.
+    Nothing,
+    /// The packet has been made into the answer.
+    Answer,
+    /// The packet has been made into the answer, and the host owes the sender a pull (NDP).
+    AnswerAndPull,
+}
+
+/// The receiving end of a flow. The representation keeps the tag a plain number, which is cheaper to branch on.
+#[derive(Clone, Debug)]
+#[repr(u8)]
+pub enum Receiver {
+    /// TCP, its relatives and pFabric: cumulative and selective acknowledgement.
+    Stream(receiver::StreamReceiver),
+    /// NDP.
+    Ndp(ndp::NdpReceiver),
+    /// UDP: counts.
+    Udp(udp::UdpReceiver),
+}
+
+impl Receiver {
+    /// The receiver of a flow.
+    pub fn new(config: &TransportConfig, flow: FlowInfo) -> Self {
+        match &config.kind {
+            TransportKind::Ndp(own) => Self::Ndp(ndp::NdpReceiver::new(&config.common, own, flow)),
+            TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(flow)),
+            _ => Self::Stream(receiver::StreamReceiver::new(config, flow)),
+        }
+    }
+
+    /// A packet of the sender has come in; it is made into the answer in place (`kind`, `seq`, `echo`, `block` and `flags`; the host
+    /// sees to the rest: direction, length, queue).
+    #[inline]
+    pub fn on_packet(&mut self, now: Instant, packet: &mut Packet) -> Reply {
+        match self {
+            Self::Stream(receiver) => receiver.on_packet(now, packet),
+            Self::Ndp(receiver) => receiver.on_packet(now, packet),
+            Self::Udp(receiver) => receiver.on_packet(now, packet),
+        }
+    }
+
+    /// When [`Receiver::on_deadline`] must be called (delayed ACKs).
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        match self {
+            Self::Stream(receiver) => receiver.deadline(),
+            _ => Instant::NEVER,
+        }
+    }
+
+    /// The deadline has come: the answer that was held back, to be sent from a new packet.
+    pub fn on_deadline(&mut self, now: Instant, packet: &mut Packet) -> Reply {
+        match self {
+            Self::Stream(receiver) => receiver.on_deadline(now, packet),
+            _ => Reply::Nothing,
+        }
+    }
+
+    /// Whether every packet has come in.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Self::Stream(receiver) => receiver.is_complete(),
+            Self::Ndp(receiver) => receiver.is_complete(),
+            Self::Udp(receiver) => receiver.is_complete(),
+        }
+    }
+
+    /// Different data packets that have come in.
+    pub fn received(&self) -> u32 {
+        match self {
+            Self::Stream(receiver) => receiver.received(),
+            Self::Ndp(receiver) => receiver.received(),
+            Self::Udp(receiver) => receiver.received(),
+        }
+    }
+}
