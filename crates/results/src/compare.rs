@@ -1,0 +1,174 @@
+//! Runs side by side.
+
+use crate::metrics::{Metric, Unit, metrics, over_seeds};
+use crate::stats::Interval;
+use crate::summary::Summary;
+use crate::text::{ABSENT, Scale, TextTable, number, short_name};
+
+/// One line of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The measure.
+    pub name: String,
+    /// What it is in.
+    pub unit: Unit,
+    /// The first side, over its seeds.
+    pub a: Option<Interval>,
+    /// The second.
+    pub b: Option<Interval>,
+}
+
+impl Comparison {
+    /// How many times the first side's mean the second's is; `None` if either is absent or the first is 0.
+    pub fn ratio(&self) -> Option<f64> {
+        match (self.a?.mean, self.b?.mean) {
+            (0.0, _) => None,
+            (a, b) => Some(b / a),
+        }
+    }
+
+    /// The second side's mean less the first's.
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.b?.mean - self.a?.mean)
+    }
+
+    /// Whether the confidence intervals have nothing in common; `None` with a single seed on either side.
+    pub fn is_apart(&self) -> Option<bool> {
+        self.a?.is_apart_from(&self.b?)
+    }
+}
+
+/// Compares two groups of runs, each with one scenario and any number of seeds, measure by measure. Measures that only
+/// one side has are kept; those that nobody has a value of are left out.
+pub fn comparisons(a: &[Summary], b: &[Summary]) -> Vec<Comparison> {
+    let sides: [Vec<Vec<Metric>>; 2] = [a, b].map(|side| side.iter().map(metrics).collect());
+    let mut names: Vec<(&str, Unit)> = Vec::new();
+    for metric in sides.iter().flatten().flatten() {
+        if !names.iter().any(|(name, _)| *name == metric.name) {
+            names.push((&metric.name, metric.unit));
+        }
+    }
+    let interval = |side: &[Vec<Metric>], name: &str| {
+        let of_run = |run: &Vec<Metric>| run.iter().find(|metric| metric.name == name).and_then(|metric| metric.value);
+        over_seeds(side.iter().map(of_run))
+    };
+    let lines = names.into_iter().map(|(name, unit)| Comparison {
+        name: name.to_owned(),
+        unit,
+        a: interval(&sides[0], name),
+        b: interval(&sides[1], name),
+    });
+    lines.filter(|line| line.a.is_some() || line.b.is_some()).collect()
+}
+
+/// A comparison as text: the measure, A, B, B over A and B less A. With several seeds on both sides, means come with
+/// 95% confidence intervals, and an asterisk marks lines whose intervals do not overlap. `places` say where A and B are.
+pub fn compare(places: [&str; 2], a: &[Summary], b: &[Summary]) -> String {
+    let lines = comparisons(a, b);
+    let with_marks = lines.iter().any(|line| line.is_apart().is_some());
+    let mut table = TextTable::new(1, ["", "A", "B", "B/A", "B-A"].into_iter().chain(with_marks.then_some("apart")));
+    for line in &lines {
+        let difference = |difference: f64| {
+            let sign = if difference > 0.0 { "+" } else { "" };
+            match line.unit {
+                // A difference of shares is not a share of anything.
+                Unit::Share => format!("{sign}{}pp", Scale::percent().number(difference)),
+                unit => format!("{sign}{}", unit.print(difference)),
+            }
+        };
+        let mut cells = vec![
+            line.name.clone(),
+            line.unit.print_interval(line.a.as_ref()),
+            line.unit.print_interval(line.b.as_ref()),
+            line.ratio().map_or_else(|| ABSENT.to_owned(), number),
+            line.difference().map_or_else(|| ABSENT.to_owned(), difference),
+        ];
+        if line.is_apart() == Some(true) {
+            cells.push("*".to_owned());
+        }
+        table.row(cells);
+    }
+    let [a_place, b_place] = places;
+    let mut text = format!("A: {a_place}: {}\nB: {b_place}: {}\n\n{}", side_name(a), side_name(b), table.render());
+    text.push_str("\npp: percentage points");
+    if with_marks {
+        text.push_str("; ±: 95% confidence of the mean over seeds; *: the intervals do not overlap");
+    }
+    text.push('\n');
+    text
+}
+
+/// The scenario and seeds of one side.
+fn side_name(side: &[Summary]) -> String {
+    let Some(first) = side.first() else {
+        return "no run".to_owned();
+    };
+    let seeds: Vec<String> = side.iter().map(|run| run.run.seed.to_string()).collect();
+    let stopped = if side.iter().any(|run| run.run.interrupted) { ", interrupted" } else { "" };
+    let plural = if seeds.len() > 1 { "s" } else { "" };
+    let seeds = short_name(&seeds.join(", "), 60);
+    format!("{}, seed{plural} {seeds}, forebay {}{stopped}", first.run.name, first.run.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::summarize;
+    use crate::testing;
+
+    fn run(seed: u64, factor: u64) -> Summary {
+        let (scenario, result) = testing::busy(seed, factor);
+        let mut summary = summarize(&scenario, &result);
+        summary.run.version = "1.2.3".to_owned();
+        summary
+    }
+
+    fn line(lines: &[Comparison], name: &str) -> Comparison {
+        lines.iter().find(|line| line.name == name).unwrap().clone()
+    }
+
+    #[test]
+    fn twice_as_slow_is_a_ratio_of_two() {
+        let lines = comparisons(&[run(1, 1)], &[run(1, 2)]);
+        let fct = line(&lines, "websearch: FCT p99");
+        assert_eq!((fct.a.unwrap().mean, fct.b.unwrap().mean), (990.0, 1_980.0));
+        assert_eq!((fct.ratio(), fct.difference(), fct.is_apart()), (Some(2.0), Some(990.0), None));
+        let drops = line(&lines, "packets dropped");
+        assert_eq!((drops.ratio(), drops.difference()), (Some(2.0), Some(2.0)));
+        assert_eq!(line(&lines, "incast: QCT mean").ratio(), Some(2.0));
+        // Nothing was expelled on either side.
+        assert!(lines.iter().all(|line| line.name != "packets expelled"));
+    }
+
+    #[test]
+    fn what_one_side_lacks_is_shown_as_absent() {
+        let mut without = run(1, 1);
+        without.queries.clear();
+        let lines = comparisons(&[without], &[run(1, 2)]);
+        let qct = line(&lines, "incast: QCT mean");
+        assert!(qct.a.is_none() && qct.b.is_some());
+        assert_eq!((qct.ratio(), qct.difference()), (None, None));
+    }
+
+    #[test]
+    fn intervals_over_seeds_tell_real_differences() {
+        let a = [run(1, 1), run(2, 2), run(3, 3)];
+        let b = [run(1, 11), run(2, 12), run(3, 13)];
+        let fct = line(&comparisons(&a, &b), "websearch: FCT mean");
+        // Means of 505, 1010, 1515 us: s = 505, n = 3, t = 4.302653.
+        assert!((fct.a.unwrap().mean - 1_010.0).abs() < 1e-9);
+        assert!((fct.a.unwrap().half.unwrap() - 4.302_653 * 505.0 / 3f64.sqrt()).abs() < 1e-6);
+        assert_eq!(fct.is_apart(), Some(true));
+        assert_eq!(line(&comparisons(&a, &a), "websearch: FCT mean").is_apart(), Some(false));
+    }
+
+    #[test]
+    fn the_table_of_two_runs() {
+        insta::assert_snapshot!(compare(["one", "other"], &[run(1, 1)], &[run(1, 2)]));
+    }
+
+    #[test]
+    fn the_table_of_two_groups() {
+        insta::assert_snapshot!(compare(["one", "other"], &[run(1, 1), run(2, 2)], &[run(1, 40), run(2, 41)]));
+    }
+}

@@ -1,0 +1,252 @@
+//! The directory of a run.
+//!
+//! | file | what |
+//! |---|---|
+//! | `summary.json` | [`Summary`], with the seed and the version |
+//! | `scenario.toml` | the scenario as it was resolved |
+//! | `flows.parquet` | [`crate::flows`] |
+//! | `queries.parquet` | [`crate::queries`] |
+//! | `queues.parquet` | [`crate::queues`] |
+//! | `timeline.parquet` | [`crate::timeline`] |
+//!
+//! On request, every table is there as CSV, too. `summary.json` is removed first and written last, after the scenario: a
+//! directory that has one is a whole result, and nothing in it is of an older one.
+
+use crate::error::ResultError;
+use crate::file::write_text;
+use crate::summary::{Summary, summarize};
+use crate::table::Table;
+use crate::{flows, queries, queues, timeline};
+use forebay_sim::measure::RunResult;
+use forebay_sim::scenario::Scenario;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file that makes a directory a result.
+pub const SUMMARY: &str = "summary.json";
+/// The resolved scenario.
+pub const SCENARIO: &str = "scenario.toml";
+
+/// How a table is made.
+type MakeTable = fn(&Scenario, &RunResult) -> Table;
+
+/// The tables of a run, by the names of their files.
+const TABLES: [(&str, MakeTable); 4] =
+    [("flows", flows::table), ("queries", queries::table), ("queues", queues::table), ("timeline", timeline::table)];
+
+/// Writes the directory of a run, which is made if it is not there, and returns the summary. `scenario_text` is the
+/// resolved scenario as TOML.
+pub fn write_run(
+    directory: &Path,
+    scenario: &Scenario,
+    scenario_text: &str,
+    result: &RunResult,
+    csv: bool,
+) -> Result<Summary, ResultError> {
+    let summary = summarize(scenario, result);
+    write_summarized_run(directory, &summary, scenario, scenario_text, result, csv)?;
+    Ok(summary)
+}
+
+/// [`write_run`] with a summary to which something was added, such as loads.
+pub fn write_summarized_run(
+    directory: &Path,
+    summary: &Summary,
+    scenario: &Scenario,
+    scenario_text: &str,
+    result: &RunResult,
+    csv: bool,
+) -> Result<(), ResultError> {
+    fs::create_dir_all(directory).map_err(|error| ResultError::cannot_write(directory, &error))?;
+    let summary_path = directory.join(SUMMARY);
+    remove(&summary_path)?;
+    for (name, make) in TABLES {
+        let table = make(scenario, result);
+        table.write_parquet(&directory.join(format!("{name}.parquet")))?;
+        let csv_path = directory.join(format!("{name}.csv"));
+        if csv { table.write_csv(&csv_path)? } else { remove(&csv_path)? }
+    }
+    write_text(&directory.join(SCENARIO), scenario_text)?;
+    write_text(&summary_path, &summary.to_json())
+}
+
+/// Removes a file of an older result, if there is one.
+pub fn remove(path: &Path) -> Result<(), ResultError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ResultError::cannot_write(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a directory holds a whole result.
+pub fn is_run(directory: &Path) -> bool {
+    directory.join(SUMMARY).is_file()
+}
+
+/// The directory of a run: its summary, and its tables when they are asked for.
+#[derive(Clone, Debug)]
+pub struct RunDirectory {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The summary.
+    pub summary: Summary,
+}
+
+/// Reads the directory of a run.
+pub fn read_run(directory: &Path) -> Result<RunDirectory, ResultError> {
+    let not_a_result = |problem: &str| ResultError {
+        path: directory.to_owned(),
+        problem: problem.to_owned(),
+        remedy: "give a directory that `forebay run` or `forebay sweep` has written".to_owned(),
+    };
+    if !directory.exists() {
+        return Err(not_a_result("there is no such directory"));
+    }
+    if !directory.is_dir() {
+        return Err(not_a_result("not a directory"));
+    }
+    let path = directory.join(SUMMARY);
+    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => not_a_result("not the result of a finished run: it has no summary.json"),
+        _ => ResultError::cannot_read(&path, &error),
+    })?;
+    let summary = Summary::from_json(&text).map_err(|problem| ResultError {
+        path,
+        problem: format!("not the summary of a run: {problem}"),
+        remedy: "make the result again with `forebay run`".to_owned(),
+    })?;
+    Ok(RunDirectory { path: directory.to_owned(), summary })
+}
+
+impl RunDirectory {
+    fn table(&self, name: &str) -> Result<Table, ResultError> {
+        Table::read_parquet(&self.path.join(format!("{name}.parquet")))
+    }
+
+    /// Reads the table of flows.
+    pub fn flows(&self) -> Result<Table, ResultError> {
+        self.table("flows")
+    }
+
+    /// Reads the table of queries.
+    pub fn queries(&self) -> Result<Table, ResultError> {
+        self.table("queries")
+    }
+
+    /// Reads the table of buffers, ports and queues.
+    pub fn queues(&self) -> Result<Table, ResultError> {
+        self.table("queues")
+    }
+
+    /// Reads the table of occupancy over time.
+    pub fn timeline(&self) -> Result<Table, ResultError> {
+        self.table("timeline")
+    }
+
+    /// Reads the resolved scenario.
+    pub fn scenario_text(&self) -> Result<String, ResultError> {
+        let path = self.path.join(SCENARIO);
+        fs::read_to_string(&path).map_err(|error| ResultError::cannot_read(&path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let (scenario, result) = testing::busy(8, 1);
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join("runs/first");
+        let summary = write_run(&directory, &scenario, "name = \"small\"\n", &result, false).unwrap();
+        assert!(is_run(&directory));
+        let run = read_run(&directory).unwrap();
+        assert_eq!(run.summary, summary);
+        assert_eq!(run.flows().unwrap(), flows::table(&scenario, &result));
+        assert_eq!(run.queries().unwrap(), queries::table(&scenario, &result));
+        assert_eq!(run.queues().unwrap(), queues::table(&scenario, &result));
+        assert_eq!(run.timeline().unwrap(), timeline::table(&scenario, &result));
+        assert_eq!(run.scenario_text().unwrap(), "name = \"small\"\n");
+    }
+
+    #[test]
+    fn the_same_run_gives_the_same_bytes_in_every_file() {
+        let (scenario, result) = testing::busy(8, 1);
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str| {
+            write_run(&root.path().join(name), &scenario, "", &result, true).unwrap();
+            files(&root.path().join(name))
+        };
+        let first = write("a");
+        let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "flows.csv",
+                "flows.parquet",
+                "queries.csv",
+                "queries.parquet",
+                "queues.csv",
+                "queues.parquet",
+                "scenario.toml",
+                "summary.json",
+                "timeline.csv",
+                "timeline.parquet"
+            ]
+        );
+        assert_eq!(first, write("b"));
+        // Over an older result, too.
+        assert_eq!(first, write("a"));
+    }
+
+    #[test]
+    fn nothing_of_an_older_result_is_left() {
+        let (scenario, result) = testing::busy(8, 1);
+        let root = tempfile::tempdir().unwrap();
+        write_run(root.path(), &scenario, "", &result, true).unwrap();
+        write_run(root.path(), &scenario, "", &result, false).unwrap();
+        assert!(files(root.path()).iter().all(|(name, _)| !name.ends_with(".csv")));
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_written_whole_is_none() {
+        let (scenario, result) = testing::busy(8, 1);
+        let root = tempfile::tempdir().unwrap();
+        write_run(root.path(), &scenario, "", &result, false).unwrap();
+        fs::remove_file(root.path().join("queues.parquet")).unwrap();
+        fs::create_dir(root.path().join("queues.parquet")).unwrap();
+        let error = write_run(root.path(), &scenario, "", &result, false).unwrap_err();
+        assert!(error.path.ends_with("queues.parquet"), "{error}");
+        assert!(!is_run(root.path()));
+    }
+
+    #[test]
+    fn errors_tell_what_is_wrong_with_a_directory() {
+        let root = tempfile::tempdir().unwrap();
+        let problem = |path: &Path| read_run(path).unwrap_err().to_string();
+        assert!(problem(&root.path().join("none")).contains("none: there is no such directory; give a directory"));
+        assert!(problem(root.path()).contains("it has no summary.json"));
+        let file = root.path().join(SUMMARY);
+        fs::write(&file, "{\"run\": 1}").unwrap();
+        assert!(problem(&file).contains("not a directory"));
+        assert!(problem(root.path()).contains("summary.json: not the summary of a run: run: not an object"));
+        let (scenario, result) = testing::busy(8, 1);
+        write_run(root.path(), &scenario, "", &result, false).unwrap();
+        fs::remove_file(root.path().join("flows.parquet")).unwrap();
+        let error = read_run(root.path()).unwrap().flows().unwrap_err();
+        assert!(error.to_string().contains("flows.parquet: cannot read it"), "{error}");
+    }
+}

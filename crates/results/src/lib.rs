@@ -1,0 +1,37 @@
+//! What a run has measured, between a [`RunResult`](forebay_sim::measure::RunResult) and files, tables and comparisons.
+//!
+//! * [`flows`], [`queries`], [`queues`] and [`timeline`] turn a result into [`table::Table`]s, which are written as
+//!   Parquet or CSV.
+//! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
+//! * [`directory`] writes and reads the directory of a run.
+//! * [`compare`] puts runs side by side; [`sweep`] makes one table of many.
+//!
+//! Files appear whole or not at all, and the same result gives the same bytes, except for what the run cost.
+
+#![forbid(unsafe_code)]
+
+pub mod buckets;
+pub mod compare;
+pub mod directory;
+pub mod error;
+mod file;
+pub mod flows;
+mod json;
+mod links;
+pub mod metrics;
+mod parquet_file;
+pub mod queries;
+pub mod queues;
+pub mod stats;
+pub mod summary;
+pub mod sweep;
+pub mod table;
+#[cfg(test)]
+mod testing;
+pub mod text;
+pub mod timeline;
+
+pub use directory::{RunDirectory, read_run, write_run, write_summarized_run};
+pub use error::ResultError;
+pub use summary::{Load, Summary};
+pub use table::Table;

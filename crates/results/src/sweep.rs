@@ -1,0 +1,264 @@
+//! One table of many runs: a row for each point of a grid.
+
+use crate::buckets::{ALL, LONG, SHORT};
+use crate::metrics::{Unit, over_seeds};
+use crate::stats::Interval;
+use crate::summary::Summary;
+use crate::table::Table;
+use crate::text::{ABSENT, TextTable};
+
+/// A point of the grid.
+#[derive(Clone, Debug)]
+pub struct SweepRow {
+    /// What was set, in order: the key and its value.
+    pub settings: Vec<(String, String)>,
+    /// The runs, one for each seed.
+    pub seeds: Vec<Summary>,
+}
+
+/// Whether the text of a sweep has a measure; its file has all.
+#[derive(Clone, Copy)]
+enum Told {
+    Always,
+    /// If it is below 1 somewhere: it goes without saying that all flows are complete.
+    BelowOne,
+    Never,
+}
+
+/// A measure of a sweep.
+struct Measure {
+    /// The name of its column.
+    column: &'static str,
+    /// Its name for people.
+    name: &'static str,
+    /// What its name stands for, unless another measure has said it.
+    meaning: &'static str,
+    unit: Unit,
+    value: fn(&Summary) -> Option<f64>,
+    /// Whether a text tells it, too.
+    told: Told,
+}
+
+/// The column with the number of seeds.
+const SEEDS: &str = "seeds";
+/// What follows the name of a measure in the column with half its confidence interval.
+const CI_SUFFIX: &str = "_ci95";
+
+/// What a sweep shows. Flows are those of all workloads; short and long are those of [`crate::buckets`].
+const MEASURES: [Measure; 10] = [
+    Measure {
+        column: "qct_mean_us",
+        name: "QCT mean",
+        meaning: "QCT: query completion time",
+        unit: Unit::Time,
+        value: |run| run.all_queries()?.qct_us.map(|qct| qct.mean),
+        told: Told::Always,
+    },
+    Measure {
+        column: "qct_p99_us",
+        name: "QCT p99",
+        meaning: "",
+        unit: Unit::Time,
+        value: |run| run.all_queries()?.qct_us.map(|qct| qct.p99),
+        told: Told::Always,
+    },
+    Measure {
+        column: "short_slowdown_p99",
+        name: "short p99",
+        meaning: "short p99: slowdown of flows below 100KB",
+        unit: Unit::Factor,
+        value: |run| run.flows_of(ALL, ALL, SHORT)?.slowdown.map(|slowdown| slowdown.p99),
+        told: Told::Always,
+    },
+    Measure {
+        column: "long_fct_p50_us",
+        name: "long p50",
+        meaning: "long p50: completion time of flows of 1MB and more",
+        unit: Unit::Time,
+        value: |run| run.flows_of(ALL, ALL, LONG)?.fct_us.map(|fct| fct.p50),
+        told: Told::Always,
+    },
+    Measure {
+        column: "drops",
+        name: "drops",
+        meaning: "drops: packets dropped in the buffers",
+        unit: Unit::Count,
+        value: |run| Some(run.dropped() as f64),
+        told: Told::Always,
+    },
+    Measure {
+        column: "occupancy_p99",
+        name: "used p99",
+        meaning: "used p99: share of the buffer, in the tier where it is largest",
+        unit: Unit::Share,
+        value: Summary::occupancy_p99,
+        told: Told::Always,
+    },
+    Measure {
+        column: "utilization",
+        name: "busy",
+        meaning: "busy: share of the time that uplinks were sending (links across or to hosts, where there are none)",
+        unit: Unit::Share,
+        value: Summary::utilization,
+        told: Told::Always,
+    },
+    Measure {
+        column: "uplink_utilization",
+        name: "up",
+        meaning: "",
+        unit: Unit::Share,
+        value: |run| run.links_to("up").map(|links| links.utilization_mean),
+        told: Told::Never,
+    },
+    Measure {
+        column: "host_link_utilization",
+        name: "to hosts",
+        meaning: "",
+        unit: Unit::Share,
+        value: |run| run.links_to("host").map(|links| links.utilization_mean),
+        told: Told::Never,
+    },
+    Measure {
+        column: "flows_complete",
+        name: "done",
+        meaning: "done: share of the flows that are complete",
+        unit: Unit::Share,
+        value: |run| {
+            let all = run.flows_of(ALL, ALL, ALL).filter(|all| all.flows > 0)?;
+            Some(all.complete as f64 / all.flows as f64)
+        },
+        told: Told::BelowOne,
+    },
+];
+
+/// The table of a sweep, for files and for people. The file has a column for each setting (absent where a point does
+/// not set it), the number of seeds, and for each measure its mean over the seeds and half its 95% confidence interval,
+/// `..._ci95`. The text leaves out measures that no run has, and explains the others below the table.
+pub fn sweep_table(rows: &[SweepRow]) -> (Table, String) {
+    let names = setting_names(rows);
+    let intervals: Vec<Vec<Option<Interval>>> = MEASURES
+        .iter()
+        .map(|measure| rows.iter().map(|row| over_seeds(row.seeds.iter().map(measure.value))).collect())
+        .collect();
+    (file_table(rows, &names, &intervals), text_table(rows, &names, &intervals))
+}
+
+/// All settings of all points, in order of first use.
+fn setting_names(rows: &[SweepRow]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| &row.settings) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn setting<'a>(row: &'a SweepRow, name: &str) -> Option<&'a str> {
+    row.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn file_table(rows: &[SweepRow], names: &[&str], intervals: &[Vec<Option<Interval>>]) -> Table {
+    let mut table = Table::new();
+    // A setting may be called like a measure.
+    let is_taken = |name: &str| {
+        let measured = |measure: &Measure| name.strip_suffix(CI_SUFFIX).unwrap_or(name) == measure.column;
+        name == SEEDS || MEASURES.iter().any(measured)
+    };
+    for name in names {
+        let column = if is_taken(name) { format!("setting.{name}") } else { (*name).to_owned() };
+        table.optional_text(&column, rows.iter().map(|row| setting(row, name)));
+    }
+    table.count(SEEDS, rows.iter().map(|row| row.seeds.len() as u64));
+    for (measure, intervals) in MEASURES.iter().zip(intervals) {
+        let half = |interval: &Option<Interval>| interval.and_then(|interval| interval.half);
+        table.optional_float(measure.column, intervals.iter().map(|interval| interval.map(|interval| interval.mean)));
+        table.optional_float(&format!("{}{CI_SUFFIX}", measure.column), intervals.iter().map(half));
+    }
+    table
+}
+
+fn text_table(rows: &[SweepRow], names: &[&str], intervals: &[Vec<Option<Interval>>]) -> String {
+    let is_shown = |(measure, all): &(&Measure, &Vec<Option<Interval>>)| match measure.told {
+        Told::Always => all.iter().any(Option::is_some),
+        Told::BelowOne => all.iter().flatten().any(|interval| interval.mean < 1.0),
+        Told::Never => false,
+    };
+    let shown: Vec<(&Measure, &Vec<Option<Interval>>)> = MEASURES.iter().zip(intervals).filter(is_shown).collect();
+    let header = names.iter().copied().chain([SEEDS]).chain(shown.iter().map(|(measure, _)| measure.name));
+    let mut table = TextTable::new(names.len(), header);
+    for (index, row) in rows.iter().enumerate() {
+        let mut cells: Vec<String> = names.iter().map(|name| setting(row, name).unwrap_or(ABSENT).to_owned()).collect();
+        cells.push(row.seeds.len().to_string());
+        cells.extend(shown.iter().map(|(measure, all)| measure.unit.print_interval(all[index].as_ref())));
+        table.row(cells);
+    }
+    let mut notes: Vec<String> = shown
+        .iter()
+        .filter(|(measure, _)| !measure.meaning.is_empty())
+        .map(|(measure, _)| measure.meaning.to_owned())
+        .collect();
+    if shown.iter().any(|(_, all)| all.iter().flatten().any(|interval| interval.half.is_some())) {
+        notes.push("±: 95% confidence of the mean over seeds".to_owned());
+    }
+    format!("{}\n{}\n", table.render(), notes.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::summarize;
+    use crate::testing;
+
+    fn row(settings: &[(&str, &str)], factors: &[u64]) -> SweepRow {
+        let run = |(seed, factor): (usize, &u64)| {
+            let (scenario, result) = testing::busy(seed as u64, *factor);
+            summarize(&scenario, &result)
+        };
+        SweepRow {
+            settings: settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            seeds: factors.iter().enumerate().map(run).collect(),
+        }
+    }
+
+    fn rows() -> Vec<SweepRow> {
+        vec![
+            row(&[("policy.kind", "dt"), ("policy.alpha", "0.5")], &[1, 2, 3]),
+            row(&[("policy.kind", "pushout")], &[4]),
+            row(&[("policy.kind", "abm"), ("policy.alpha", "0.5")], &[]),
+        ]
+    }
+
+    #[test]
+    fn means_and_intervals_by_point() {
+        let (table, _) = sweep_table(&rows());
+        assert_eq!(table.rows(), 3);
+        assert_eq!(table.column("policy.alpha").unwrap().text(0), Some("0.5"));
+        assert_eq!(table.column("policy.alpha").unwrap().text(1), None);
+        assert_eq!(table.column("seeds").unwrap().int(0), Some(3));
+        let number = |name: &str, row| table.column(name).unwrap().number(row);
+        // Drops of 2, 4, 6: mean 4, s = 2.
+        assert_eq!(number("drops", 0), Some(4.0));
+        assert!((number("drops_ci95", 0).unwrap() - 4.302_653 * 2.0 / 3f64.sqrt()).abs() < 1e-9);
+        assert_eq!((number("drops", 1), number("drops_ci95", 1)), (Some(8.0), None));
+        // Medians of 500, 1000, 1500 us.
+        assert_eq!(number("long_fct_p50_us", 0), Some(1_000.0));
+        // QCTs of 100 to 400 us times the factor: mean 250, times 2.
+        assert_eq!((number("qct_mean_us", 0), number("qct_p99_us", 0)), (Some(500.0), Some(800.0)));
+        assert_eq!((number("drops", 2), number("qct_mean_us", 2)), (None, None));
+    }
+
+    #[test]
+    fn a_setting_may_be_called_like_a_measure() {
+        let (table, _) = sweep_table(&[row(&[("seeds", "7"), ("drops_ci95", "x")], &[1])]);
+        assert_eq!(table.column("setting.seeds").unwrap().text(0), Some("7"));
+        assert_eq!(table.column("setting.drops_ci95").unwrap().text(0), Some("x"));
+        assert_eq!(table.column("seeds").unwrap().int(0), Some(1));
+    }
+
+    #[test]
+    fn the_text_of_a_sweep() {
+        let (_, text) = sweep_table(&rows());
+        insta::assert_snapshot!(text);
+    }
+}
