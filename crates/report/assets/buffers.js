@@ -1,0 +1,107 @@
+// Drops by reason and occupancy by place.
+
+function dropsByReason() {
+  const reasons = [...new Set(RUNS.flatMap((run) => run.drops.map(([reason]) => reason)))];
+  if (!reasons.length) return null;
+  const fig = figure("drops", "Drops by reason", "Packets dropped in each run, over all switches.");
+  const off = new Set();
+  const count = (run, reason) => RUNS[run].drops.reduce((sum, [of, packets]) => sum + (of === reason ? packets : 0), 0);
+  const plot = new RowPlot(fig, () => {
+    const shares = mode() === 1;
+    const kept = reasons.filter((reason) => !off.has(reason));
+    const height = Math.min(50, Math.max(26, 260 / Math.max(1, shownRuns().length)));
+    const totals = new Map(shownRuns().map((run) => [run, kept.reduce((sum, reason) => sum + count(run, reason), 0)]));
+    fillNumbers(fig, ["Run", ...reasons, "All"], shownRuns().map((run) => {
+      const counts = reasons.map((reason) => count(run, reason));
+      return [RUNS[run].label, ...counts.map(whole), whole(counts.reduce((sum, packets) => sum + packets, 0))];
+    }));
+    return {
+      empty: "No runs are shown.", margin: shares ? 16 : 74,
+      summary: [...totals].map(([run, total]) => `${RUNS[run].label}: ${whole(total)}.`).join(" "),
+      x: shares ? { label: "Share of drops", domain: [0, 1], tick: (value) => `${short(value * 100)}%` }
+        : {
+          label: "Packets dropped", domain: [0, Math.max(1, ...totals.values())],
+          tick: (value) => (value >= 1e6 ? `${short(value / 1e6)}M` : whole(value)),
+        },
+      rows: [...totals].map(([run, total]) => ({
+        run, name: RUNS[run].label, height,
+        draw: (group, x, middle) => {
+          let sum = 0;
+          for (const reason of kept) {
+            const packets = count(run, reason);
+            const from = x.at(shares ? sum / (total || 1) : sum);
+            sum += packets;
+            const to = x.at(shares ? sum / (total || 1) : sum);
+            if (!packets) continue;
+            svg(group, "rect", {
+              class: "bar", x: from.toFixed(1), y: middle - height * 0.3, width: Math.max(0.5, to - from).toFixed(1),
+              height: height * 0.6, style: `fill:${fill(reasons.indexOf(reason))}`,
+            });
+          }
+          if (!shares) svg(group, "text", { class: "label", x: x.at(total) + 6, y: middle + 4 }, whole(total));
+        },
+        tip: () => [RUNS[run].label, ["", "Packets", "Share"], kept.map((reason) => ({
+          mark: swatch(fill(reasons.indexOf(reason)), undefined, true),
+          cells: [reason, whole(count(run, reason)), total ? percent(count(run, reason) / total) : "\u2013"],
+        }))],
+      })),
+    };
+  });
+  const mode = choice(fig, "Show", ["Packets", "Share"], () => plot.draw());
+  const keys = reasons.map((reason, index) =>
+    ({ key: reason, name: reason, colour: fill(index), filled: true, mark: swatch(fill(index), undefined, true) }));
+  fig.savedKeys = () => keys.filter(({ key }) => !off.has(key));
+  fig.keys.append(...keyButtons(keys, off, () => plot.draw()));
+  return fig;
+}
+
+function occupancyByPlace() {
+  const MOST = 8;
+  const highest = new Map();
+  for (const [place, , , max] of RUNS.flatMap((run) => run.occupancy)) {
+    highest.set(place, Math.max(highest.get(place) || 0, max));
+  }
+  const places = [...highest.keys()];
+  if (!places.length) return null;
+  const fig = figure("occupancy", "Buffer occupancy",
+    "Over time: the dot is the median, the bar ends at the 99th percentile, the ring is the maximum.");
+  const limit = [...highest.values()].sort((a, b) => b - a)[Math.min(MOST, places.length) - 1];
+  const fullest = places.filter((place) => highest.get(place) >= limit).slice(0, MOST);
+  const plot = new RowPlot(fig, () => {
+    const rows = [];
+    for (const place of which() === 0 ? fullest : places) {
+      const having = shownRuns()
+        .map((run) => ({ run, of: RUNS[run].occupancy.find(([name]) => name === place) })).filter(({ of }) => of);
+      if (RUNS.length > 1 && having.length) rows.push({ name: place, heading: true, height: 24, rule: rows.length > 0 });
+      for (const { run, of } of having) {
+        const [, p50, p99, max] = of;
+        rows.push({
+          run, name: RUNS.length > 1 ? RUNS[run].label : place, height: RUNS.length > 1 ? 19 : 30,
+          values: [place, run, p50, p99, max],
+          draw: (group, x, middle) => {
+            const style = `stroke:${colour(run)}`;
+            svg(group, "path", { class: "reach", style, d: `M${x.at(p99).toFixed(1)} ${middle}H${x.at(max).toFixed(1)}` });
+            svg(group, "path", { class: "span", style, d: `M${x.at(p50).toFixed(1)} ${middle}H${x.at(p99).toFixed(1)}` });
+            svg(group, "circle", { class: "ring", style, cx: x.at(max).toFixed(1), cy: middle, r: 4 });
+            svg(group, "circle", { style: `fill:${colour(run)}`, cx: x.at(p50).toFixed(1), cy: middle, r: 4.5 });
+          },
+          tip: () => [`${place}, ${RUNS[run].label}`, null, [["Median", p50], ["p99", p99], ["Maximum", max]]
+            .map(([name, value]) => ({ cells: [name, orDash(percent, value)] }))],
+        });
+      }
+    }
+    const measured = rows.filter((row) => row.values);
+    fillNumbers(fig, ["Buffer", "Run", "p50", "p99", "Max"], measured.map(({ values: [place, run, ...of] }) =>
+      [place, RUNS[run].label, ...of.map((value) => orDash(percent, value))]));
+    return {
+      empty: "No runs are shown.", rows,
+      x: {
+        label: "Share of the buffer in use", tick: (value) => `${short(value * 100)}%`,
+        domain: [0, Math.max(0.05, ...measured.map((row) => row.values[4])) * 1.03],
+      },
+    };
+  });
+  const sets = places.length > MOST ? [`The ${MOST} fullest`, `All ${places.length}`] : ["All"];
+  const which = choice(fig, "Show", sets, () => plot.draw());
+  return fig;
+}

@@ -1,0 +1,138 @@
+//! Cumulative distributions, thinned out.
+
+use crate::groups::{self, BUCKETS, Group};
+use crate::stats::{rank, significant, sorted, summary};
+use crate::{QueryPoint, Report, RunView};
+use serde_json::{Value, json};
+
+/// The most points of a curve.
+const MOST_POINTS: usize = 400;
+/// The fewest that a curve is thinned out to.
+const FEWEST_POINTS: usize = 60;
+/// About how many points all curves of a page may have together.
+const POINTS_OF_PAGE: usize = 120_000;
+/// Digits of a point: more than a plot can show.
+const DIGITS: i32 = 4;
+/// Times are in microseconds.
+const PER_SECOND: f64 = 1e6;
+
+/// The shares at which a curve of many values is sampled: three quarters of them evenly, the rest closer and closer to 1,
+/// because the tail is what runs differ in; the last is 1, so that the largest value is kept.
+pub(crate) fn grid(points: usize) -> Vec<f64> {
+    let tail = points / 4;
+    let even = points - tail;
+    let evenly = (1..=even).map(|k| k as f64 / (even + 1) as f64);
+    // From 1 - 10^-2 to 1 - 10^-5.
+    let closer = (0..tail - 1).map(|k| 1.0 - 10f64.powf(-2.0 - 3.0 * k as f64 / (tail - 2) as f64));
+    let mut grid: Vec<f64> = evenly.chain(closer).chain([1.0]).map(|p| (p * 1e6).round() / 1e6).collect();
+    grid.sort_unstable_by(f64::total_cmp);
+    grid
+}
+
+/// The grid for all curves of a page.
+pub(crate) fn grid_for(report: &Report) -> Vec<f64> {
+    let sets = groups::of_flows(report).len() * BUCKETS.len() + groups::of_queries(report).len();
+    let curves = 2 * sets * report.runs.len().max(1);
+    grid((POINTS_OF_PAGE / curves).clamp(FEWEST_POINTS, MOST_POINTS))
+}
+
+/// A curve: the values at the grid's shares, or all of them if they are not more than that; and its summary.
+fn curve(sorted: &[f64], grid: &[f64]) -> Value {
+    let values: Vec<f64> = if sorted.len() <= grid.len() {
+        sorted.iter().map(|value| significant(*value, DIGITS)).collect()
+    } else {
+        grid.iter().map(|p| significant(sorted[rank(sorted.len(), *p)], DIGITS)).collect()
+    };
+    json!({ "x": values, "stats": summary(sorted) })
+}
+
+fn in_microseconds(value: Option<f64>) -> Option<f64> {
+    value.map(|seconds| seconds * PER_SECOND)
+}
+
+/// The distributions of a run's flows, by group and bucket; null where there are no flows.
+pub(crate) fn of_flows(run: &RunView, groups: &[Group], grid: &[f64]) -> Value {
+    let of_bucket = |group: &Group, bucket: &groups::Bucket| {
+        let flows: Vec<_> = groups::flows(run, group).filter(|flow| bucket.has(flow.bytes)).collect();
+        if flows.is_empty() {
+            return Value::Null;
+        }
+        json!({
+            "all": flows.len(),
+            "done": flows.iter().filter(|flow| flow.fct_s.is_some()).count(),
+            "time": curve(&sorted(flows.iter().map(|flow| in_microseconds(flow.fct_s))), grid),
+            "slowdown": curve(&sorted(flows.iter().map(|flow| flow.slowdown)), grid),
+        })
+    };
+    groups.iter().map(|group| BUCKETS.iter().map(|bucket| of_bucket(group, bucket)).collect::<Value>()).collect()
+}
+
+/// The distribution of the flows' times on the empty network, over all runs, by group and bucket; null where there are no
+/// flows. A run of the same flows can only be to its right.
+pub(crate) fn of_ideals(report: &Report, groups: &[Group], grid: &[f64]) -> Value {
+    let of_bucket = |group: &Group, bucket: &groups::Bucket| {
+        let flows = report.runs.iter().flat_map(|run| groups::flows(run, group)).filter(|flow| bucket.has(flow.bytes));
+        let times = sorted(flows.map(|flow| Some(flow.ideal_s * PER_SECOND).filter(|time| *time > 0.0)));
+        if times.is_empty() {
+            return Value::Null;
+        }
+        json!({ "all": times.len(), "done": times.len(), "time": curve(&times, grid) })
+    };
+    groups.iter().map(|group| BUCKETS.iter().map(|bucket| of_bucket(group, bucket)).collect::<Value>()).collect()
+}
+
+/// The distributions of a run's queries, by group; null where there are no queries.
+pub(crate) fn of_queries(run: &RunView, groups: &[Group], grid: &[f64]) -> Value {
+    let of_group = |group: &Group| {
+        let filter = group.filter(run);
+        let queries: Vec<&QueryPoint> = run.queries.iter().filter(|query| filter(query.workload, 0)).collect();
+        if queries.is_empty() {
+            return Value::Null;
+        }
+        json!({
+            "all": queries.len(),
+            "done": queries.iter().filter(|query| query.qct_s.is_some()).count(),
+            "dropped": queries.iter().filter(|query| query.drops > 0).count(),
+            "time": curve(&sorted(queries.iter().map(|query| in_microseconds(query.qct_s))), grid),
+            "slowdown": curve(&sorted(queries.iter().map(|query| query.slowdown)), grid),
+        })
+    };
+    groups.iter().map(of_group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_rise_to_one() {
+        for points in [FEWEST_POINTS, 200, MOST_POINTS] {
+            let grid = grid(points);
+            assert_eq!(grid.len(), points);
+            assert!(grid.is_sorted() && grid[0] > 0.0);
+            assert_eq!(grid[points - 1], 1.0);
+            assert!(grid.iter().filter(|p| **p > 0.99).count() >= points / 5);
+        }
+    }
+
+    #[test]
+    fn thinned_curves_lie_on_the_whole_one() {
+        let values: Vec<f64> = (1..=100_000).map(f64::from).collect();
+        let grid = grid(MOST_POINTS);
+        let thin = curve(&values, &grid);
+        let xs = thin["x"].as_array().unwrap();
+        assert_eq!(xs.len(), grid.len());
+        for (x, p) in xs.iter().zip(&grid) {
+            let exact = (p * 100_000.0).ceil();
+            assert!((x.as_f64().unwrap() - exact).abs() <= exact / 1_000.0 + 1.0, "{x} at {p}");
+        }
+        assert_eq!(xs[grid.len() - 1], json!(100_000.0));
+        assert_eq!(thin["stats"]["p99"], json!(99_000.0));
+    }
+
+    #[test]
+    fn short_curves_are_kept_whole() {
+        let thin = curve(&[1.0, 2.0, 5.0], &grid(MOST_POINTS));
+        assert_eq!(thin["x"], json!([1.0, 2.0, 5.0]));
+    }
+}

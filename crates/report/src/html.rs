@@ -1,0 +1,88 @@
+//! The page around the tables, the plots and the data.
+
+use crate::{Report, compare, data, tables};
+
+const STYLE: &str = include_str!("../assets/page.css");
+/// What all plots share (errors in what follows are caught there), the plots themselves, then what they show.
+const SCRIPTS: [&str; 6] = [
+    include_str!("../assets/base.js"),
+    include_str!("../assets/plot.js"),
+    include_str!("../assets/flows.js"),
+    include_str!("../assets/timeline.js"),
+    include_str!("../assets/buffers.js"),
+    include_str!("../assets/page.js"),
+];
+
+/// Text as it may stand between tags and in attributes.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// JSON as it may stand in a script element: without `<`, it can neither end the element nor begin a comment.
+fn embedded(report: &Report) -> String {
+    data::of_report(report).to_string().replace('<', "\\u003c")
+}
+
+/// A section that is left out when it has nothing to show.
+fn section(id: &str, title: &str, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\"><h2 id=\"{id}-title\">{title}</h2>{body}</section>\n")
+}
+
+/// The page.
+pub(crate) fn page(report: &Report) -> String {
+    let comparison = if report.runs.is_empty() {
+        "<p class=\"empty\">There are no runs in this report.</p>".to_owned()
+    } else {
+        format!(
+            "<div class=\"scroll\">{}</div><p class=\"note\">Short flows are below 100 KB, long flows have at least 1 MB; \
+             p50 and p99 are percentiles of the slowdown, the completion time over that on the empty network. {}</p>",
+            compare::table(report),
+            if report.runs.len() > 1 { "Less is better; the best of a column is marked." } else { "" }
+        )
+    };
+    let heading = if report.runs.len() > 1 { "Comparison" } else { "In short" };
+    let subtitle =
+        if report.subtitle.is_empty() { String::new() } else { format!("<p>{}</p>", escape(&report.subtitle)) };
+    // The empty drawing lends the script its namespace, so that no address of any kind stands in the page.
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'; img-src data: blob:\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <svg id=\"root\" width=\"0\" height=\"0\" aria-hidden=\"true\"></svg>\n\
+         <header><h1>{title}</h1>{subtitle}{facts}</header>\n\
+         <div id=\"errors\" role=\"alert\" hidden></div>\n<nav id=\"legend\" aria-label=\"Runs\"></nav>\n<main>\n\
+         {compare}\
+         <noscript><p class=\"note\">The plots need JavaScript, which is switched off; the tables do not.</p></noscript>\n\
+         <div id=\"plots\"></div>\n{costs}{further}</main>\n\
+         <div id=\"tip\" role=\"status\" hidden></div>\n\
+         <script id=\"data\" type=\"application/json\">{data}</script>\n{scripts}</body>\n</html>\n",
+        title = escape(&report.title),
+        facts = tables::facts(report),
+        compare = section("comparison", heading, &comparison),
+        costs = section(
+            "costs",
+            if report.runs.len() > 1 { "What the runs cost" } else { "What the run cost" },
+            &tables::costs(report)
+        ),
+        further = section("tables", "Tables", &tables::further(report)),
+        data = embedded(report),
+        scripts = SCRIPTS.map(|script| format!("<script>\n\"use strict\";\n{script}</script>\n")).concat(),
+    )
+}

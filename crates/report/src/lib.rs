@@ -1,0 +1,122 @@
+//! Simulation runs as one HTML page with interactive plots.
+//!
+//! [`page`] turns a [`Report`] into a single file that needs nothing else: styles, script and data are inside it, and its
+//! content security policy forbids it to load anything. What a run measured is thinned out first, so that ten runs of a
+//! hundred thousand flows make a page of a few megabytes; every number in a table is computed from all the data before
+//! that. The tables are plain HTML, so the page is of use without a script, too.
+
+#![forbid(unsafe_code)]
+
+mod bins;
+mod compare;
+mod curves;
+mod data;
+mod groups;
+mod html;
+mod number;
+mod stats;
+mod tables;
+mod timeline;
+
+/// What a page shows: one run, or several next to each other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The page's heading.
+    pub title: String,
+    /// A line below the heading; may be empty.
+    pub subtitle: String,
+    /// The runs, in the order of the legend.
+    pub runs: Vec<RunView>,
+}
+
+/// What a page shows of one run. Every list may be empty: what is not there is left out or said to be missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunView {
+    /// The run's name in legends and tables; should differ between the runs of a report.
+    pub label: String,
+    /// What the run was: name, seed, policy, version, duration, hosts and so on, as name and value. Facts in which all
+    /// runs agree are shown once.
+    pub facts: Vec<(String, String)>,
+    /// The flows.
+    pub flows: Vec<FlowPoint>,
+    /// The names of the workloads that `workload` in flows and queries counts in. Workloads of the same name in different
+    /// runs are compared with each other.
+    pub workloads: Vec<String>,
+    /// The queries.
+    pub queries: Vec<QueryPoint>,
+    /// Buffers over time.
+    pub timeline: Vec<TimelineSeries>,
+    /// Packets dropped, by reason.
+    pub drops: Vec<(String, u64)>,
+    /// Further tables. Those of the same title and header in different runs become one table.
+    pub tables: Vec<NamedTable>,
+    /// How full buffers were.
+    pub occupancy: Vec<OccupancyView>,
+    /// What the run cost: events, CPU seconds, memory and so on, as name and value.
+    pub cost: Vec<(String, String)>,
+}
+
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowPoint {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its completion time in seconds; `None` if it did not finish.
+    pub fct_s: Option<f64>,
+    /// How long it would have taken on the empty network, in seconds.
+    pub ideal_s: f64,
+    /// Its completion time over its ideal time; `None` if it did not finish. The page's slowdowns are these.
+    pub slowdown: Option<f64>,
+    /// Its workload, as an index into [`RunView::workloads`].
+    pub workload: u16,
+    /// Its traffic class.
+    pub class: u8,
+}
+
+/// What became of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueryPoint {
+    /// Its completion time in seconds; `None` if it did not finish.
+    pub qct_s: Option<f64>,
+    /// Its completion time over its ideal time; `None` if it did not finish.
+    pub slowdown: Option<f64>,
+    /// Packets of its flows that were dropped.
+    pub drops: u32,
+    /// Its workload, as an index into [`RunView::workloads`].
+    pub workload: u16,
+}
+
+/// A buffer over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimelineSeries {
+    /// The switch, or the buffer of a switch that has several.
+    pub name: String,
+    /// The buffer's size in bytes.
+    pub size: u64,
+    /// Samples in order of time.
+    pub points: Vec<TimelinePoint>,
+}
+
+/// A sample of a buffer: the time in seconds, bytes used, bytes in the longest queue, that queue's threshold in bytes if
+/// its policy has one, and packets dropped from the beginning to this moment.
+pub type TimelinePoint = (f64, u64, u64, Option<f64>, u64);
+
+/// How full a switch or a tier of switches was: its name, and the median, 99th percentile and maximum of its occupancy, as
+/// shares of the buffer from 0 to 1.
+pub type OccupancyView = (String, f64, f64, f64);
+
+/// A table that is shown as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedTable {
+    /// The table's title.
+    pub title: String,
+    /// The names of the columns.
+    pub header: Vec<String>,
+    /// The rows, each as long as the header.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The report as one HTML file.
+pub fn page(report: &Report) -> String {
+    html::page(report)
+}
