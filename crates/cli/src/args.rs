@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use forebay_tm::Duration;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// The traffic manager of a datacenter switch.
@@ -18,6 +19,113 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Compare the buffer policies on one incast burst: a table and a chart of queue lengths.
     Demo(DemoArgs),
+    /// Simulate a network and write what was measured into a directory.
+    Run(RunArgs),
+    /// Simulate every point of a scenario's grid, on all cores; what is finished is not run again.
+    Sweep(SweepArgs),
+    /// Check a scenario and show it in numbers: buffers, round trips, loads, and every setting.
+    Check(CheckArgs),
+    /// Put two results side by side.
+    Compare(CompareArgs),
+    /// Make one page with plots from results.
+    Report(ReportArgs),
+    /// Measure what a packet-hop costs: instructions (callgrind) and hops per CPU second.
+    Bench(BenchArgs),
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct RunArgs {
+    /// The scenario: a TOML file.
+    pub(crate) scenario: PathBuf,
+    /// Change a setting: a key with dots, and a TOML value or a bare word, such as policy.kind=abm or workload.0.load=0.6; can be
+    /// given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Where random draws start, instead of the scenario's seed.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The directory of the results; without this, results/NAME-seedN, with what was set in its name.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write every table as CSV, too.
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct SweepArgs {
+    /// The scenario: a TOML file; without a sweep table, it is one point.
+    pub(crate) scenario: PathBuf,
+    /// Change a setting of all points; as for run.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Another dimension of the grid: a key and its values, such as policy.alpha=0.5,1,2; can be given several times.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    pub(crate) grid: Vec<String>,
+    /// The seeds, such as 1-5 or 1,7,9, instead of the scenario's.
+    #[arg(long, value_name = "SEEDS")]
+    pub(crate) seeds: Option<String>,
+    /// The directory of the results; without this, results/NAME-sweep, with what was set in its name.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Runs at the same time; without this, one for each core.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Write every table as CSV, too.
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct CheckArgs {
+    /// The scenario: a TOML file.
+    pub(crate) scenario: PathBuf,
+    /// Change a setting; as for run.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Where random draws start, instead of the scenario's seed.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct CompareArgs {
+    /// A directory of results: of a run, or of a point of a sweep with all its seeds.
+    pub(crate) a: PathBuf,
+    /// Another.
+    pub(crate) b: PathBuf,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ReportArgs {
+    /// Directories of results: of runs, of points of sweeps (all seeds are shown) or of sweeps (one seed of each point is shown).
+    #[arg(required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// The page; without this, report.html in the directory if there is one, else here.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct BenchArgs {
+    /// Scenarios: TOML files, such as scenarios/bench/*.toml.
+    #[arg(required = true)]
+    pub(crate) scenarios: Vec<PathBuf>,
+    /// Change a setting of all; as for run.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Count no instructions.
+    #[arg(long)]
+    pub(crate) native: bool,
+    /// Fail if a scenario needs more instructions a hop than this.
+    #[arg(long, value_name = "N", conflicts_with = "native")]
+    pub(crate) limit: Option<f64>,
 }
 
 #[derive(ClapArgs, Debug)]

@@ -4,16 +4,26 @@
 
 mod args;
 mod arrivals;
+mod bench;
 mod chart;
+mod check;
 mod compare;
+mod compare_runs;
 mod demo;
+mod destination;
 mod explain;
+mod found;
 mod output;
 mod progress;
 mod replay;
+mod report;
+mod run;
+mod scenario_file;
 mod summary;
+mod sweep;
 mod table;
 mod timeline;
+mod trace;
 mod verdicts;
 
 use clap::Parser;
@@ -23,6 +33,8 @@ use std::process::ExitCode;
 pub(crate) enum Failure {
     /// Something that the user can put right: exit code 2.
     Input(String),
+    /// The user stopped it; what was finished has been written: exit code 130.
+    Interrupted,
 }
 
 impl From<forebay_settings::Diagnostic> for Failure {
@@ -37,12 +49,22 @@ fn main() -> ExitCode {
     let result = match &args.command {
         args::Command::Replay(args) => replay::run(args),
         args::Command::Demo(args) => demo::run(args),
+        args::Command::Run(args) => run::run(args),
+        args::Command::Sweep(args) => sweep::run(args),
+        args::Command::Check(args) => check::run(args),
+        args::Command::Compare(args) => compare_runs::run(args),
+        args::Command::Report(args) => report::run(args),
+        args::Command::Bench(args) => bench::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Input(text)) => {
             eprintln!("{text}");
             ExitCode::from(2)
+        }
+        Err(Failure::Interrupted) => {
+            eprintln!("interrupted; what was finished has been written");
+            ExitCode::from(130)
         }
     }
 }

@@ -4,16 +4,34 @@ use crate::Failure;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 /// Temporary files that must not be left behind.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Whether Ctrl-C only asks to stop, and whether it has.
+static GENTLE: AtomicBool = AtomicBool::new(false);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From here on, the first Ctrl-C or SIGTERM only asks to stop; the work looks for it with [`is_interrupted`].
+pub(crate) fn stop_gently() {
+    GENTLE.store(true, Ordering::Relaxed);
+}
+
+/// Whether the work should stop and write what is finished.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// On Ctrl-C or SIGTERM: removes temporary files, says so and exits with 130. Outputs that were finished stay.
 pub(crate) fn clean_up_on_interrupt() {
     // Where signals cannot be handled, the default (to stop) is right, too.
     let _ = ctrlc::set_handler(|| {
+        if GENTLE.load(Ordering::Relaxed) && !INTERRUPTED.swap(true, Ordering::Relaxed) {
+            return;
+        }
         // Nothing is put in its place from here on.
         let temporary = TEMPORARY.lock();
         for path in temporary.iter().flat_map(|paths| paths.iter()) {

@@ -6,7 +6,7 @@ use crate::arrivals::{Arrivals, cannot_read};
 use crate::compare;
 use crate::explain::Story;
 use crate::output::{Output, print};
-use crate::progress::Progress;
+use crate::progress::ReplayBar;
 use crate::summary;
 use crate::timeline::Timeline;
 use crate::verdicts::Verdicts;
@@ -65,7 +65,7 @@ fn replay(
 ) -> Result<Driver, Failure> {
     let tm = Tm::new(switch.clone());
     let mut driver = if watchers.timeline.is_some() { Driver::watching(tm) } else { Driver::new(tm) };
-    let mut progress = Progress::new(arrivals, quiet);
+    let mut progress = ReplayBar::new(arrivals, quiet);
     while let Some((now, packet)) = arrivals.next()? {
         if watchers.stories.iter().any(|story| story.packet() == packet.id.0) {
             let (_, why) = driver.arrive_explained(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
@@ -85,7 +85,7 @@ fn replay(
 
 /// Reads a text file.
 pub(crate) fn read_text(path: &Path) -> Result<String, Diagnostic> {
-    /// Far above any switch file.
+    /// Far above any file of settings.
     const MOST: u64 = 16 << 20;
     let name = path.display().to_string();
     let mut bytes = Vec::new();
@@ -93,7 +93,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Diagnostic> {
         .and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes))
         .map_err(|error| cannot_read(&name, &error))?;
     if bytes.len() as u64 > MOST {
-        let problem = format!("more than {MOST} bytes are too many for a switch file");
+        let problem = format!("more than {MOST} bytes are too many for a file of settings");
         return Err(Diagnostic::of_file(name, problem, "is this the right file?"));
     }
     String::from_utf8(bytes).map_err(|error| {

@@ -29,7 +29,9 @@ fn every_command_runs_and_prints_what_is_shown() {
     let commands: Vec<String> =
         blocks("sh").iter().flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
     assert!(
-        commands.len() > 5 && commands[0] == "cargo run --release -- demo" && commands[1] == "./test",
+        commands.len() > 5
+            && commands[0] == "cargo run --release -- sweep scenarios/compare.toml"
+            && commands[1] == "./test",
         "{commands:?}"
     );
     let mut printed = String::new();
@@ -56,6 +58,7 @@ fn the_test_command_is_what_ci_runs() {
         "-D warnings",
         "cargo test --quiet --workspace",
         "--bench instructions -- --check",
+        "bench --limit",
     ] {
         assert!(test.contains(step), "./test lacks {step}");
     }
@@ -63,13 +66,22 @@ fn the_test_command_is_what_ci_runs() {
 
 #[test]
 fn the_switch_of_the_readme_can_be_read() {
-    let switch = blocks("toml").concat();
-    forebay_settings::read_switch("README.md", &switch).unwrap_or_else(|error| panic!("{error}"));
+    let switch = &blocks("toml")[1];
+    forebay_settings::read_switch("README.md", switch).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn the_scenario_of_the_readme_can_be_read() {
+    let scenario = &blocks("toml")[0];
+    forebay_sim::scenario::Scenario::read("README.md", scenario, &[]).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
 fn every_file_it_names_is_there() {
     for name in [
+        "docs/scenario.md",
+        "docs/results.md",
+        "docs/peers.md",
         "docs/switch.md",
         "docs/findings.md",
         "ARCHITECTURE.md",

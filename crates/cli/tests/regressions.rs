@@ -130,7 +130,7 @@ fn samples_may_be_far_apart() {
 fn an_endless_switch_file_is_refused() {
     let directory = directory("kind = \"cs\"", ARRIVALS);
     let output = forebay(directory.path()).args(["replay", "/dev/zero", "arrivals.csv"]).output().unwrap();
-    assert!(refused(&output).contains("too many for a switch file"));
+    assert!(refused(&output).contains("too many for a file of settings"));
 }
 
 #[test]

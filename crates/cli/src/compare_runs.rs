@@ -1,0 +1,37 @@
+//! `forebay compare`: two results side by side.
+
+use crate::Failure;
+use crate::args::CompareArgs;
+use crate::found::{Found, look};
+use crate::output::print;
+use forebay_results::Summary;
+use forebay_results::compare::compare;
+use forebay_results::directory::read_run;
+use std::path::Path;
+
+pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let (a, b) = (summaries(&args.a)?, summaries(&args.b)?);
+    print(&compare([&args.a.display().to_string(), &args.b.display().to_string()], &a, &b))
+}
+
+/// The summary of a run, or those of the seeds of a point of a sweep.
+fn summaries(directory: &Path) -> Result<Vec<Summary>, Failure> {
+    match look(directory) {
+        Found::Point(seeds) => seeds.iter().map(|path| Ok(read_run(path)?.summary)).collect(),
+        Found::Sweep(points) => match points.as_slice() {
+            [only] => summaries(only),
+            points => {
+                let names: Vec<String> = points.iter().take(5).map(|path| path.display().to_string()).collect();
+                let more = if points.len() > names.len() { ", ..." } else { "" };
+                Err(Failure::Input(format!(
+                    "error: {}: this is a sweep of {} points\n  help: give one of its points: {}{more}",
+                    directory.display(),
+                    points.len(),
+                    names.join(", ")
+                )))
+            }
+        },
+        // What is nothing is told by what is missing.
+        Found::Run | Found::Nothing => Ok(vec![read_run(directory)?.summary]),
+    }
+}

@@ -1,0 +1,171 @@
+//! Where results go: names of directories, and which directories may be written to.
+
+use crate::Failure;
+use crate::output::cannot_write;
+use forebay_results::directory::{SCENARIO, SUMMARY};
+use std::path::{Path, PathBuf};
+
+/// The tables of a sweep.
+pub(crate) const SWEEP: &str = "sweep.parquet";
+/// The page, if nobody gives it a name.
+pub(crate) const PAGE: &str = "report.html";
+/// The name of the capture in a directory of results.
+pub(crate) const CAPTURE: &str = "trace.pcapng";
+
+/// What is about to be written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Run,
+    Sweep,
+}
+
+/// A directory that nobody gave a name: the scenario's, what was changed, and how it ends. Runs with other settings get
+/// other directories, so that they can be compared.
+pub(crate) fn default_directory(stem: &str, sets: &[(String, String)], end: &str) -> PathBuf {
+    let changed = sets.iter().filter(|(key, _)| key != "seed").map(|(key, value)| format!("-{key}={value}"));
+    let name = directory_name(&format!("{stem}{}", changed.collect::<String>()));
+    PathBuf::from("results").join(format!("{name}-{end}"))
+}
+
+/// The directories of a sweep's points: their labels, with a number where two come to the same.
+pub(crate) fn point_directories<'l>(labels: impl IntoIterator<Item = &'l str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for label in labels {
+        let plain = directory_name(label);
+        let numbered = (2..).map(|number| format!("{plain}-{number}"));
+        let name = std::iter::once(plain.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.push(name.unwrap_or(plain));
+    }
+    names
+}
+
+/// A label as the name of a directory.
+fn directory_name(label: &str) -> String {
+    /// File systems take 255 bytes, of which a character needs up to 4; a number may follow.
+    const LONGEST: usize = 58;
+    let keep = |c: char| if c.is_alphanumeric() || "-_.=+".contains(c) { c } else { '-' };
+    let name: String = label.chars().filter(|c| *c != '"').map(keep).take(LONGEST).collect();
+    if name.trim_matches(['.', '-']).is_empty() { "all".to_owned() } else { name }
+}
+
+/// Makes sure, before anything long begins, that results can be written, and over nothing else.
+pub(crate) fn prepare(directory: &Path, kind: Kind, input: &Path) -> Result<(), Failure> {
+    check(directory, kind)?;
+    let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+    if same(&directory.join(SCENARIO), input) {
+        return Err(refusal(directory, "the scenario itself is here and would be overwritten"));
+    }
+    let name = directory.display().to_string();
+    std::fs::create_dir_all(directory)
+        .and_then(|()| tempfile::Builder::new().prefix(".forebay-").tempfile_in(directory).map(drop))
+        .map_err(|error| cannot_write(&name, &error))
+}
+
+fn refusal(directory: &Path, problem: &str) -> Failure {
+    let help = "give another directory with --out";
+    Failure::Input(format!("error: {}: {problem}\n  help: {help}", directory.display()))
+}
+
+/// Refuses to write results over something else.
+pub(crate) fn check(directory: &Path, kind: Kind) -> Result<(), Failure> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    if !directory.is_dir() {
+        return Err(refusal(directory, "this is not a directory"));
+    }
+    let (run, sweep) = (directory.join(SUMMARY).exists(), directory.join(SWEEP).exists());
+    match kind {
+        Kind::Run if sweep => Err(refusal(directory, "these are the results of a sweep")),
+        Kind::Sweep if run => Err(refusal(directory, "these are the results of a run")),
+        _ if run || sweep || is_ours(directory, kind) => Ok(()),
+        _ => Err(refusal(directory, "there is something else in this directory")),
+    }
+}
+
+/// Whether all that is in a directory is what we write: an attempt that was not finished, or nothing.
+fn is_ours(directory: &Path, kind: Kind) -> bool {
+    let Ok(entries) = std::fs::read_dir(directory) else { return false };
+    let names: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| !is_temporary(path)).collect();
+    // A scenario alone is the user's: ours are written after the tables.
+    let tables = names.iter().any(|path| path.extension().is_some_and(|end| end == "parquet"));
+    let of_a_run = |path: &PathBuf| {
+        let known = |name: &str| name == PAGE || name == CAPTURE || (name == SCENARIO && tables);
+        let table = path.extension().is_some_and(|end| end == "parquet" || end == "csv");
+        path.is_file() && (table && tables || path.file_name().and_then(|name| name.to_str()).is_some_and(known))
+    };
+    match kind {
+        Kind::Run => names.iter().all(of_a_run),
+        // Points, and in them seeds.
+        Kind::Sweep => names.iter().all(|point| {
+            let seeds = std::fs::read_dir(point).into_iter().flatten().flatten().map(|entry| entry.path());
+            let is_seed = |path: PathBuf| {
+                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                let numbered = name.strip_prefix("seed").is_some_and(|number| number.parse::<u64>().is_ok());
+                numbered && check(&path, Kind::Run).is_ok()
+            };
+            point.is_dir() && seeds.into_iter().all(is_seed)
+        }),
+    }
+}
+
+/// Left behind by a process that was killed.
+fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".forebay-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_different() {
+        let names = point_directories(["DT alpha=0.5", "DT/alpha=0.5", "", "..", "name=\"x\""]);
+        assert_eq!(names, ["DT-alpha=0.5", "DT-alpha=0.5-2", "all", "all-2", "name=x"]);
+        let sets = [("policy.kind".to_owned(), "\"abm\"".to_owned()), ("seed".to_owned(), "3".to_owned())];
+        assert_eq!(default_directory("net", &sets, "seed3"), Path::new("results/net-policy.kind=abm-seed3"));
+    }
+
+    #[test]
+    fn what_is_not_ours_is_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let make = |path: &str| {
+            std::fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            std::fs::write(at(path), "").unwrap();
+        };
+        for path in [
+            "run/summary.json",
+            "run/notes",
+            "half/flows.parquet",
+            "half/scenario.toml",
+            "half/.forebay-1",
+            "mine/scenario.toml",
+            "data/flows.csv",
+            "swept/sweep.parquet",
+            "begun/a/seed1/flows.parquet",
+            "begun/b/seed2/summary.json",
+            "other/a/seed1/notes",
+            "others/a/notes",
+        ] {
+            make(path);
+        }
+        std::fs::create_dir(at("empty")).unwrap();
+        let may = |name: &str, kind| check(&at(name), kind).is_ok();
+        for (name, run, sweep) in [
+            ("none", true, true),
+            ("empty", true, true),
+            ("run", true, false),
+            ("half", true, false),
+            ("mine", false, false),
+            ("data", false, false),
+            ("swept", false, true),
+            ("begun", false, true),
+            ("other", false, false),
+            ("others", false, false),
+            ("run/notes", false, false),
+        ] {
+            assert_eq!((may(name, Kind::Run), may(name, Kind::Sweep)), (run, sweep), "{name}");
+        }
+    }
+}

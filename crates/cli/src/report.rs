@@ -1,0 +1,271 @@
+//! `forebay report`: results as one page with plots.
+
+use crate::Failure;
+use crate::args::ReportArgs;
+use crate::destination::PAGE;
+use crate::found::{Found, below, look};
+use crate::output::{Output, print};
+use forebay_report::{FlowPoint, NamedTable, QueryPoint, Report, RunView, TimelineSeries, page};
+use forebay_results::directory::read_run;
+use forebay_results::{RunDirectory, Table};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    let path = match (&args.out, args.results.as_slice()) {
+        (Some(path), _) => path.clone(),
+        (None, [only]) if only != Path::new(".") => only.join(PAGE),
+        (None, _) => PathBuf::from(PAGE),
+    };
+    write(&path, &args.results)?;
+    print(&format!("report: {}\n", path.display()))
+}
+
+/// The runs that a page shows.
+#[derive(Default)]
+struct Shown {
+    directories: Vec<PathBuf>,
+    /// Some are of a sweep. Its runs share a process and its cores, so that what they cost depends on their neighbours: a
+    /// page leaves it out, and is the same whenever the sweep is.
+    from_sweep: bool,
+    /// Of some points, only one seed of several is shown.
+    one_of_several_seeds: bool,
+}
+
+impl Shown {
+    /// Adds the runs in a directory: itself, the seeds of a point, one seed of each point of a sweep, or what is below it.
+    fn gather(&mut self, directory: &Path) {
+        let before = self.directories.len();
+        self.descend(directory, 0);
+        if self.directories.len() == before && !self.directories.iter().any(|known| known == directory) {
+            // It is refused when it is read.
+            self.directories.push(directory.to_owned());
+        }
+    }
+
+    fn descend(&mut self, directory: &Path, depth: usize) {
+        /// Enough for a directory of sweeps.
+        const DEEPEST: usize = 2;
+        match look(directory) {
+            Found::Run => self.add(directory),
+            Found::Point(seeds) => {
+                self.from_sweep = true;
+                seeds.iter().for_each(|seed| self.add(seed));
+            }
+            Found::Sweep(points) => {
+                self.from_sweep = true;
+                for point in points {
+                    if let Found::Point(seeds) = look(&point) {
+                        self.one_of_several_seeds |= seeds.len() > 1;
+                        seeds.iter().take(1).for_each(|seed| self.add(seed));
+                    }
+                }
+            }
+            Found::Nothing if depth < DEEPEST => {
+                below(directory).iter().for_each(|path| self.descend(path, depth + 1));
+            }
+            Found::Nothing => {}
+        }
+    }
+
+    fn add(&mut self, directory: &Path) {
+        if !self.directories.iter().any(|known| known == directory) {
+            self.directories.push(directory.to_owned());
+        }
+    }
+}
+
+/// Writes the page of some results.
+pub(crate) fn write(path: &Path, results: &[PathBuf]) -> Result<(), Failure> {
+    let mut shown = Shown::default();
+    results.iter().for_each(|directory| shown.gather(directory));
+    let (mut runs, mut names) = (Vec::new(), Vec::new());
+    let common = common_ancestor(&shown.directories);
+    for directory in &shown.directories {
+        let run = read_run(directory)?;
+        let name = run.summary.run.name.clone();
+        let label = label(directory, common.as_deref()).unwrap_or_else(|| name.clone());
+        runs.push(RunView { label, ..view(&run, !shown.from_sweep)? });
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let subtitle = if shown.one_of_several_seeds { "One seed of each point of the sweep." } else { "" };
+    let report = Report {
+        title: if let [only] = names.as_slice() { only.clone() } else { "Forebay report".to_owned() },
+        subtitle: subtitle.to_owned(),
+        runs,
+    };
+    let mut output = Output::create(Some(path))?;
+    output.write(page(&report).as_bytes())?;
+    output.finish()
+}
+
+/// The directory that all runs are in.
+fn common_ancestor(directories: &[PathBuf]) -> Option<PathBuf> {
+    let (first, others) = directories.split_first()?;
+    let mut common = first.parent()?.to_owned();
+    while !others.iter().all(|directory| directory.starts_with(&common)) {
+        common = common.parent()?.to_owned();
+    }
+    Some(common)
+}
+
+/// What tells a run from the others: its way from the directory that they share; `None` if it is that directory.
+fn label(directory: &Path, common: Option<&Path>) -> Option<String> {
+    let short = common.and_then(|common| directory.strip_prefix(common).ok()).unwrap_or(directory);
+    let text = short.display().to_string();
+    (!text.trim_matches(['.', '/']).is_empty()).then_some(text)
+}
+
+/// What the page shows of a run.
+fn view(run: &RunDirectory, with_cost: bool) -> Result<RunView, Failure> {
+    let summary = &run.summary;
+    let (flows, queries) = (run.flows()?, run.queries()?);
+    let mut names = Vec::new();
+    let flow_workloads = numbers_of(&flows, &mut names);
+    let query_workloads = numbers_of(&queries, &mut names);
+    let facts = [
+        ("name", summary.run.name.clone()),
+        ("seed", summary.run.seed.to_string()),
+        ("version", summary.run.version.clone()),
+        ("simulated", format!("{:.3} ms", summary.run.end_ps as f64 / 1e9)),
+    ];
+    let mut facts: Vec<(String, String)> = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    if summary.run.interrupted {
+        facts.push(("interrupted".to_owned(), "yes".to_owned()));
+    }
+    let mut cost = vec![
+        ("events".to_owned(), grouped(summary.engine.events)),
+        ("packet-hops".to_owned(), grouped(summary.engine.hops)),
+    ];
+    if with_cost {
+        let speed = summary.cost.hops_per_cpu_second.map_or("-".to_owned(), |speed| grouped(speed as u64));
+        cost.push(("CPU seconds".to_owned(), format!("{:.2}", summary.cost.cpu_seconds)));
+        cost.push(("packet-hops per CPU second".to_owned(), speed));
+        cost.push(("peak memory".to_owned(), format!("{:.1} MB", summary.cost.peak_memory as f64 / 1e6)));
+    }
+    let loads = NamedTable {
+        title: "Load: asked for, and what the flows of the seed come to".to_owned(),
+        header: ["workload", "of the", "asked for", "with headers", "flows", "flows with headers"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: summary
+            .loads
+            .iter()
+            .map(|load| {
+                let mut row = vec![load.workload.clone(), load.of.clone()];
+                let shares = [load.offered_payload, load.offered_wire, load.achieved_payload, load.achieved_wire];
+                row.extend(shares.map(|share| share.map_or("-".to_owned(), |share| format!("{:.2}%", 100.0 * share))));
+                row
+            })
+            .collect(),
+    };
+    Ok(RunView {
+        label: String::new(),
+        facts,
+        flows: flow_points(&flows, &flow_workloads),
+        workloads: names,
+        queries: query_points(&queries, &query_workloads),
+        timeline: timeline(run)?,
+        drops: summary.drops_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
+        tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
+        occupancy: summary
+            .buffers
+            .iter()
+            .map(|tier| (tier.tier.clone(), tier.occupancy_p50, tier.occupancy_p99, tier.occupancy_max))
+            .collect(),
+        cost,
+    })
+}
+
+/// The numbers of the workloads of a table's rows; new names are added.
+fn numbers_of(table: &Table, names: &mut Vec<String>) -> Vec<u16> {
+    let Some(column) = table.column("workload") else { return Vec::new() };
+    (0..table.rows())
+        .map(|row| {
+            let name = column.text(row).unwrap_or_default();
+            let number = names.iter().position(|known| known == name).unwrap_or_else(|| {
+                names.push(name.to_owned());
+                names.len() - 1
+            });
+            number as u16
+        })
+        .collect()
+}
+
+fn number(table: &Table, name: &str, row: usize) -> Option<f64> {
+    table.column(name).and_then(|column| column.number(row))
+}
+
+fn flow_points(table: &Table, workloads: &[u16]) -> Vec<FlowPoint> {
+    (0..table.rows())
+        // Flows without end have no size and no completion time.
+        .filter(|row| number(table, "bytes", *row).is_some())
+        .map(|row| FlowPoint {
+            bytes: number(table, "bytes", row).unwrap_or_default() as u64,
+            fct_s: number(table, "fct_ps", row).map(|ps| ps / 1e12),
+            ideal_s: number(table, "ideal_ps", row).unwrap_or_default() / 1e12,
+            slowdown: number(table, "slowdown", row),
+            workload: workloads[row],
+            class: number(table, "class", row).unwrap_or_default() as u8,
+        })
+        .collect()
+}
+
+fn query_points(table: &Table, workloads: &[u16]) -> Vec<QueryPoint> {
+    (0..table.rows())
+        .map(|row| QueryPoint {
+            qct_s: number(table, "qct_ps", row).map(|ps| ps / 1e12),
+            slowdown: number(table, "slowdown", row),
+            drops: number(table, "drops", row).unwrap_or_default() as u32,
+            workload: workloads[row],
+        })
+        .collect()
+}
+
+/// One series for each buffer that was sampled.
+fn timeline(run: &RunDirectory) -> Result<Vec<TimelineSeries>, Failure> {
+    let table = run.timeline()?;
+    let queues = run.queues()?;
+    let mut series: Vec<((String, u64), TimelineSeries)> = Vec::new();
+    for row in 0..table.rows() {
+        let text = |name: &str| table.column(name).and_then(|column| column.text(row)).unwrap_or_default();
+        let value = |name: &str| number(&table, name, row).unwrap_or_default();
+        let key = (text("switch").to_owned(), value("buffer") as u64);
+        let place = series.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            let name = if key.1 == 0 { key.0.clone() } else { format!("{} buffer {}", key.0, key.1) };
+            let size = buffer_size(&queues, &key);
+            series.push((key.clone(), TimelineSeries { name, size, points: Vec::new() }));
+            series.len() - 1
+        });
+        series[place].1.points.push((
+            value("at_ps") / 1e12,
+            value("used") as u64,
+            value("longest_bytes") as u64,
+            number(&table, "threshold", row),
+            value("drops") as u64,
+        ));
+    }
+    Ok(series.into_iter().map(|(_, series)| series).collect())
+}
+
+fn buffer_size(queues: &Table, (switch, buffer): &(String, u64)) -> u64 {
+    let is_it = |row: &usize| {
+        queues.column("switch").and_then(|column| column.text(*row)) == Some(switch)
+            && number(queues, "buffer", *row) == Some(*buffer as f64)
+    };
+    (0..queues.rows()).filter(is_it).find_map(|row| number(queues, "buffer_size", row)).unwrap_or_default() as u64
+}
+
+/// A number with its digits in groups of three.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
