@@ -73,7 +73,7 @@ fn compare(dice: &mut Dice) -> (u32, u32) {
         let (mut lost_one, mut lost_two) = (Vec::new(), Vec::new());
         let idle = free[port] <= now;
         let passes = idle
-            && (one.pass_by_length(now, packet.port, packet.queue, packet.bytes)
+            && (one.pass_by_length(now, packet.port, packet.queue, packet.bytes, packet.unscheduled, || packet.rank)
                 || one.pass(now, &packet, &mut |lost| lost_one.push(lost)));
         let verdict = two.arrive(now, &packet, &mut |lost| lost_two.push(lost));
         match passes {
@@ -85,8 +85,8 @@ fn compare(dice: &mut Dice) -> (u32, u32) {
                 free[port] = now + one.rate(port).serialization(u64::from(packet.bytes));
             }
             false => {
-                let Packet { id, port: at, queue, bytes, rank, ect, .. } = packet;
-                match one.join_by_length(now, id, at, queue, bytes, rank, ect) {
+                let Packet { id, port: at, queue, bytes, rank, ect, unscheduled, .. } = packet;
+                match one.join_by_length(now, id, at, queue, bytes, rank, ect, unscheduled) {
                     Some(marked) => {
                         joined += 1;
                         assert_eq!(verdict, Verdict::Queued { marked });

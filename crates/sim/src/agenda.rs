@@ -125,7 +125,8 @@ pub(crate) fn salt(seed: u64, link: u32) -> u64 {
 /// A tree of minima over a fixed number of slots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    /// Node 1 is the root, node `n` has the children `2n` and `2n + 1`, and the slots, a power of two, are the last nodes.
+    /// Node `n` has the children `2n` and `2n + 1`, and the slots, a power of two, are the last nodes. The root, node 1, is not kept: it
+    /// would be written at every change and is the smaller of two.
     nodes: Vec<Key>,
 }
 
@@ -142,7 +143,7 @@ impl Agenda {
     /// The earliest event.
     #[inline(always)]
     pub(crate) fn next(&self) -> Key {
-        self.nodes[1]
+        self.nodes[2].min(self.nodes[3])
     }
 
     /// Sets the event of a slot.
@@ -152,7 +153,7 @@ impl Agenda {
         let mut node = nodes.len() / 2 + slot;
         let mut key = key;
         nodes[node] = key;
-        while node > 1 {
+        while node > 3 {
             key = key.min(nodes[node ^ 1]);
             node >>= 1;
             if nodes[node] == key {
@@ -183,7 +184,7 @@ impl<const NODES: usize> Sized<'_, NODES> {
     /// See [`Agenda::next`].
     #[inline(always)]
     pub(crate) fn next(&self) -> Key {
-        self.0[1]
+        self.0[2].min(self.0[3])
     }
 
     /// See [`Agenda::set`].
@@ -192,7 +193,7 @@ impl<const NODES: usize> Sized<'_, NODES> {
         let mut node = NODES / 2 + (slot & (NODES / 2 - 1));
         let mut key = key;
         self.0[node] = key;
-        for _ in 1..NODES.ilog2() {
+        for _ in 2..NODES.ilog2() {
             key = key.min(self.0[node ^ 1]);
             node >>= 1;
             self.0[node] = key;

@@ -53,7 +53,7 @@ impl Nic {
         match self {
             Self::Fifo { out } => {
                 let start = now.max(wires.links[*out as usize].free_at);
-                wires.send(*out, label, start);
+                wires.links[*out as usize].free_at = wires.send(*out, label, start);
             }
             Self::Managed(managed) => managed.send(now, label.packet, agenda, wires, flows),
         }
@@ -89,8 +89,8 @@ impl Managed {
     ) {
         let sent = wires.arena.get_mut(packet);
         let queue = u32::from(sent.class & self.queue_mask);
-        if self.free_at <= now && self.tm.pass_by_length(now, 0, queue, sent.bytes) {
-            let bytes = sent.bytes;
+        let (bytes, unscheduled, rank) = (sent.bytes, sent.has(flag::UNSCHEDULED), u64::from(sent.rank));
+        if self.free_at <= now && self.tm.pass_by_length(now, 0, queue, bytes, unscheduled, || rank) {
             let label = wires.arena.label(packet, bytes);
             self.free_at = wires.send(self.out, label, now);
             return;

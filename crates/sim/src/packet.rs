@@ -133,18 +133,20 @@ pub(crate) struct Label {
     pub(crate) packet: Slot,
     pub(crate) to: u32,
     pub(crate) hash: u32,
-    /// The bytes on the wire, the class and whether it is ECN-capable, in one word: a label is 16 bytes, which move at once.
+    /// The bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled, in one word: a label is 16 bytes, which move at once.
     rest: u32,
 }
 
 impl Label {
-    const BYTES: u32 = 25;
+    const BYTES: u32 = 24;
     const CLASS: u32 = 6;
 
     /// The label of a packet that leaves with so many bytes.
     #[inline(always)]
     pub(crate) fn of(packet: &Packet, slot: Slot, bytes: u32) -> Self {
-        let marks = u32::from(packet.flags & flag::ECT) << Self::CLASS | u32::from(packet.class);
+        let unscheduled = (packet.flags & flag::UNSCHEDULED) / flag::UNSCHEDULED;
+        let flags = u32::from(packet.flags & flag::ECT | unscheduled << 1);
+        let marks = flags << Self::CLASS | u32::from(packet.class);
         Self { packet: slot, to: packet.to, hash: packet.hash, rest: marks << Self::BYTES | bytes }
     }
 
@@ -160,7 +162,12 @@ impl Label {
 
     #[inline(always)]
     pub(crate) fn ect(self) -> bool {
-        self.rest >> (Self::BYTES + Self::CLASS) != 0
+        self.rest >> (Self::BYTES + Self::CLASS) & 1 != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn unscheduled(self) -> bool {
+        self.rest >> (Self::BYTES + Self::CLASS + 1) != 0
     }
 }
 
@@ -254,11 +261,14 @@ mod tests {
     #[test]
     fn a_label_says_what_the_packet_says() {
         let mut arena = Arena::new(false);
-        for (bytes, class, flags) in [(64, 0, 0), (1_500, 7, flag::ECT), (33_000_000, 63, flag::ECT | flag::CE)] {
+        for (bytes, class, flags) in
+            [(64, 0, 0), (1_500, 7, flag::ECT), (16_000_000, 63, flag::ECT | flag::CE), (9_000, 1, flag::UNSCHEDULED)]
+        {
             let slot = arena.insert(Packet { bytes, class, flags, to: 9, hash: 77, ..Packet::default() });
             let label = arena.label(slot, bytes);
             assert_eq!((label.packet, label.to, label.hash, label.bytes()), (slot, 9, 77, bytes));
             assert_eq!((label.class(), label.ect()), (u32::from(class), flags & flag::ECT != 0));
+            assert_eq!(label.unscheduled(), flags & flag::UNSCHEDULED != 0);
         }
         assert_eq!(size_of::<Label>(), 16);
     }

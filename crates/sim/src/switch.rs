@@ -241,7 +241,16 @@ impl Switch {
         let port = &mut self.ports[number];
         if port.free_at > now {
             let tm = &mut self.buffers[port.buffer as usize];
-            let joined = tm.join_by_length(now, PacketId(u64::from(slot)), port.local, queue, bytes, 0, ect);
+            let joined = tm.join_by_length(
+                now,
+                PacketId(u64::from(slot)),
+                port.local,
+                queue,
+                bytes,
+                0,
+                ect,
+                label.unscheduled(),
+            );
             if joined != Some(false) || around.watched {
                 return self.queue_up(now, number, slot, joined, agenda, around);
             }
@@ -253,7 +262,9 @@ impl Switch {
         }
         if !around.watched {
             let tm = &mut self.buffers[port.buffer as usize];
-            if tm.pass_by_length(now, port.local, queue, bytes) {
+            let arena = &around.wires.arena;
+            let rank = || u64::from(arena.get(slot).rank);
+            if tm.pass_by_length(now, port.local, queue, bytes, label.unscheduled(), rank) {
                 port.free_at = around.wires.send(port.out, label, now);
                 if port.armed {
                     self.after_passing(number, agenda, around);

@@ -29,7 +29,7 @@ pub(crate) struct Link {
     to_slot: u32,
     /// What simultaneous arrivals are ordered by.
     salt: u64,
-    /// When the far end has it all: the end of the last transmission.
+    /// For a FIFO in front of it: when what was sent so far is on the wire.
     pub(crate) free_at: Instant,
     /// Bytes sent.
     pub(crate) sent: u64,
@@ -110,7 +110,6 @@ impl Wires {
         }
         // No run lasts until the end of time.
         let end = Instant::from_ps(start.ps() + wire.known_time.ps());
-        wire.free_at = end;
         wire.sent += u64::from(bytes);
         let arrival = Instant::from_ps(end.ps() + wire.delay.ps());
         self.hops += 1;

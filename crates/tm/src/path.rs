@@ -4,8 +4,8 @@
 //! the policy once, at the door, and the compiler makes a straight path for each. A second split, `PLAIN`, leaves out what most
 //! switches do not need (ranks, limits, marking, trimming, cells, an order of the scheduler's own).
 
-use crate::admit::{Admission, Request, Scheme, real};
-use crate::buffer::{Buffer, Descriptor, List, Taken};
+use crate::admit::{Admission, Request, Scheme};
+use crate::buffer::{Buffer, Descriptor, List, Queue, Taken};
 use crate::config::ValidConfig;
 use crate::counters::Losses;
 use crate::mark::{Mark, MarkAction, MarkConfig, Marker, StepConfig};
@@ -262,9 +262,8 @@ impl Path {
         self.passable && self.ports[port].waiting == 0
     }
 
-    /// A packet arrives at an idle port where nothing waits, and leaves at once, under a policy that looks at the queue and the length
-    /// alone: `T = alpha * (B - Q)` if it has thresholds, else what fits. Returns false, and changes nothing, if it is not as simple
-    /// as that.
+    /// A packet arrives at an idle port where nothing waits, and leaves at once, if it fits the buffer and the policy `admits` it:
+    /// that gets the empty queue and `B - Q`. Returns false, and changes nothing, if it is not as simple as that.
     #[inline(always)]
     pub(crate) fn pass_by_length(
         &mut self,
@@ -272,7 +271,7 @@ impl Path {
         port: u32,
         number: u32,
         bytes: u32,
-        thresholds: bool,
+        admits: impl FnOnce(usize, &Queue, u64) -> bool,
     ) -> bool {
         let Some(state) = self.ports.get_mut(port as usize) else { return false };
         let index = port as usize * self.queues + number as usize;
@@ -280,9 +279,7 @@ impl Path {
         let Some(queue) = self.buffer.queues.get_mut(index) else { return false };
         let simple =
             state.waiting == 0 && state.headers.is_empty() && (number as usize) < self.queues && bytes as i32 > 0;
-        // With nothing in the queue, its length with the packet is the packet's.
-        let fits = charge <= remaining && (!thresholds || real(charge) <= queue.alpha * real(remaining));
-        if !(simple && fits) {
+        if !(simple && charge <= remaining && admits(index, queue, remaining)) {
             return false;
         }
         self.clock = now;
@@ -294,7 +291,7 @@ impl Path {
         true
     }
 
-    /// A packet arrives and joins its queue, under a policy as in [`Path::pass_by_length`]. Returns whether it was marked, or `None`,
+    /// A packet arrives and joins its queue, if it fits the buffer and the policy `admits` it. Returns whether it was marked, or `None`,
     /// with nothing changed, if it does not simply join.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
@@ -307,7 +304,7 @@ impl Path {
         bytes: u32,
         rank: u64,
         ect: bool,
-        thresholds: bool,
+        admits: impl FnOnce(usize, &Queue, u64) -> bool,
     ) -> Option<bool> {
         let index = port as usize * self.queues + number as usize;
         let (charge, remaining) = (u64::from(bytes), self.buffer.remaining());
@@ -315,8 +312,7 @@ impl Path {
         let queue = self.buffer.queues.get(index)?;
         let within = queue.packets() < self.queue_capacity && queue.bytes <= self.watermark;
         let simple = within && (number as usize) < self.queues && bytes as i32 > 0;
-        let fits = charge <= remaining && (!thresholds || real(queue.bytes + charge) <= queue.alpha * real(remaining));
-        if !(simple && fits) {
+        if !(simple && charge <= remaining && admits(index, queue, remaining)) {
             return None;
         }
         self.clock = now;
@@ -329,11 +325,19 @@ impl Path {
         Some(false)
     }
 
+    /// AIFO remembers the rank of a packet that it lets into an empty queue, as it does with every rank.
+    #[inline(always)]
+    pub(crate) fn note_rank(&mut self, port: usize, rank: u64) {
+        let admitted = self.scheduler.admits(port, rank, 0, &mut ());
+        debug_assert!(admitted, "AIFO admits everything to an empty queue");
+    }
+
     /// Whether [`Path::pass_by_length`] may be tried: nothing that it leaves out happens to a packet that meets no other.
     pub(crate) fn may_pass_by_length(&self) -> bool {
         let marking = !self.has(extra::MARKING) || (self.step != u64::MAX && self.step > 0);
         let remembers_little = self.round_robin || matches!(self.config.scheduler, SchedulerConfig::Strict);
-        marking && remembers_little && !self.has(extra::RANKS | extra::SORTED | extra::CELLS)
+        let ranks = !self.has(extra::RANKS) || self.is_plain_aifo();
+        marking && remembers_little && ranks && !self.has(extra::SORTED | extra::CELLS)
     }
 
     /// [`Path::arrive`] and [`Path::transmit`] in one, for a port where [`Path::can_pass`]. Returns false, and changes nothing, if the
@@ -356,9 +360,7 @@ impl Path {
             return false;
         }
         if AIFO {
-            // It admits every rank to an empty queue, but remembers it.
-            let admitted = self.scheduler.admits(port, packet.rank, 0, &mut ());
-            debug_assert!(admitted, "AIFO admits everything to an empty queue");
+            self.note_rank(port, packet.rank);
         }
         self.clock = now;
         let state = &mut self.ports[port];

@@ -5,14 +5,15 @@
 //! at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need not wake it, and gets the
 //! same results whether it does or not.
 
-use crate::admit::{Deaf, DynamicThresholds, Policy, with_policy};
+use crate::admit::{Deaf, DynamicThresholds, Policy, Scheme, real, with_policy};
+use crate::buffer::Queue;
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
 use crate::packet::{Packet, PacketId};
 use crate::path::Path;
 use crate::rank::Ranker;
-use crate::schedule::{Scheduler, SchedulerConfig};
+use crate::schedule::{Place, Scheduler, SchedulerConfig};
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
 use crate::verdict::{Departure, Explanation, Lost, Threshold, Verdict, Why};
@@ -61,6 +62,16 @@ enum ByLength {
     Room,
     /// If their queue is within `alpha * (B - Q)`, too.
     Thresholds,
+    /// As the policy says, which has to hear of them.
+    Listening,
+    /// As under `Room` or `Thresholds`, and AIFO remembers their ranks.
+    Ranked,
+}
+
+/// DT's rule.
+#[inline(always)]
+fn within(bytes: u32) -> impl FnOnce(usize, &Queue, u64) -> bool {
+    move |_, queue, remaining| real(queue.bytes + u64::from(bytes)) <= queue.alpha * real(remaining)
 }
 
 /// The traffic manager of one switch.
@@ -101,8 +112,13 @@ impl Tm {
         self.route = Route::of(&self.path, &self.policy);
         self.by_length = match self.policy {
             _ if !self.path.may_pass_by_length() => ByLength::Never,
+            Policy::CompleteSharing(_) | Policy::DynamicThresholds(_) if self.route == Route::PlainAifo => {
+                ByLength::Ranked
+            }
+            _ if self.route == Route::PlainAifo => ByLength::Never,
             Policy::CompleteSharing(_) => ByLength::Room,
             Policy::DynamicThresholds(_) => ByLength::Thresholds,
+            Policy::Occamy(_) | Policy::Abm(_) => ByLength::Listening,
             _ => ByLength::Never,
         };
         self.plain_and_deaf = self.route != Route::Special && !self.policy.listens();
@@ -190,13 +206,69 @@ impl Tm {
 
     /// A packet of so many bytes arrives for a queue of a port whose wire is idle. If nothing waits there and the packet is simply let
     /// in, unmarked, this does what [`Tm::arrive`] and [`Tm::transmit`] do, at a fraction of the cost, and returns true. Else it does
-    /// nothing and returns false. Only for policies that judge a packet by its queue and its length alone.
+    /// nothing and returns false. Only for policies that judge a packet by little more than its queue and its length. `rank` is
+    /// asked only where ranks count.
     #[inline(always)]
-    pub fn pass_by_length(&mut self, now: Instant, port: u32, queue: u32, bytes: u32) -> bool {
+    pub fn pass_by_length(
+        &mut self,
+        now: Instant,
+        port: u32,
+        queue: u32,
+        bytes: u32,
+        unscheduled: bool,
+        rank: impl FnOnce() -> u64,
+    ) -> bool {
         match self.by_length {
             ByLength::Never => false,
-            by => self.path.pass_by_length(now, port, queue, bytes, by == ByLength::Thresholds),
+            ByLength::Room => self.path.pass_by_length(now, port, queue, bytes, |_, _, _| true),
+            ByLength::Thresholds => self.path.pass_by_length(now, port, queue, bytes, within(bytes)),
+            ByLength::Listening => self.pass_heard(now, port, queue, bytes, unscheduled),
+            ByLength::Ranked => self.pass_ranked(now, port, queue, bytes, rank()),
         }
+    }
+
+    /// [`Tm::pass_by_length`] under a policy that has to hear of it.
+    #[inline(never)]
+    fn pass_heard(&mut self, now: Instant, port: u32, queue: u32, bytes: u32, unscheduled: bool) -> bool {
+        if now >= self.path.due {
+            // What is due comes first.
+            return false;
+        }
+        match &mut self.policy {
+            Policy::Occamy(policy) => {
+                let passed = self.path.pass_by_length(now, port, queue, bytes, within(bytes));
+                if passed {
+                    policy.sent(now, bytes);
+                    self.path.see_to_expulsions(policy, now, false);
+                }
+                passed
+            }
+            Policy::Abm(policy) => {
+                let passed = self.path.pass_by_length(now, port, queue, bytes, |index, state, remaining| {
+                    real(u64::from(bytes)) <= policy.limit(index, queue as usize, state, unscheduled, remaining)
+                });
+                if passed {
+                    let index = port as usize * self.path.config.queues + queue as usize;
+                    policy.passed(Place { port: port as usize, queue: index }, bytes);
+                }
+                passed
+            }
+            _ => false,
+        }
+    }
+
+    /// [`Tm::pass_by_length`] behind AIFO.
+    #[inline(never)]
+    fn pass_ranked(&mut self, now: Instant, port: u32, queue: u32, bytes: u32, rank: u64) -> bool {
+        let passed = match &self.policy {
+            Policy::CompleteSharing(_) => self.path.pass_by_length(now, port, queue, bytes, |_, _, _| true),
+            Policy::DynamicThresholds(_) => self.path.pass_by_length(now, port, queue, bytes, within(bytes)),
+            _ => false,
+        };
+        if passed {
+            self.path.note_rank(port as usize, rank);
+        }
+        passed
     }
 
     /// A packet arrives for a queue. If it is simply let in, this does what [`Tm::arrive`] does, at a fraction of the cost, and returns
@@ -213,10 +285,52 @@ impl Tm {
         bytes: u32,
         rank: u64,
         ect: bool,
+        unscheduled: bool,
     ) -> Option<bool> {
         match self.by_length {
-            ByLength::Never => None,
-            by => self.path.join_by_length(now, id, port, queue, bytes, rank, ect, by == ByLength::Thresholds),
+            ByLength::Room => self.path.join_by_length(now, id, port, queue, bytes, rank, ect, |_, _, _| true),
+            ByLength::Thresholds => self.path.join_by_length(now, id, port, queue, bytes, rank, ect, within(bytes)),
+            ByLength::Listening => self.join_heard(now, id, port, queue, bytes, rank, ect, unscheduled),
+            _ => None,
+        }
+    }
+
+    /// [`Tm::join_by_length`] under a policy that has to hear of it.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
+    fn join_heard(
+        &mut self,
+        now: Instant,
+        id: PacketId,
+        port: u32,
+        queue: u32,
+        bytes: u32,
+        rank: u64,
+        ect: bool,
+        unscheduled: bool,
+    ) -> Option<bool> {
+        if now >= self.path.due {
+            // What is due comes first.
+            return None;
+        }
+        match &mut self.policy {
+            Policy::Occamy(policy) => {
+                let marked = self.path.join_by_length(now, id, port, queue, bytes, rank, ect, within(bytes))?;
+                let index = port as usize * self.path.config.queues + queue as usize;
+                let after = self.path.buffer.length(index);
+                let place = Place { port: port as usize, queue: index };
+                policy.enqueued(place, after - u64::from(bytes), after, &self.path.buffer);
+                self.path.see_to_expulsions(policy, now, true);
+                Some(marked)
+            }
+            // ABM does not hear of packets that join.
+            Policy::Abm(policy) => {
+                self.path.join_by_length(now, id, port, queue, bytes, rank, ect, |index, state, remaining| {
+                    let limit = policy.limit(index, queue as usize, state, unscheduled, remaining);
+                    real(state.bytes + u64::from(bytes)) <= limit
+                })
+            }
+            _ => None,
         }
     }
 

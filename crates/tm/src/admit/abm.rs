@@ -57,6 +57,13 @@ impl Abm {
         }
     }
 
+    /// `T_i` for a packet: see [`Abm::threshold`].
+    #[inline(always)]
+    pub(crate) fn limit(&self, queue: usize, number: usize, state: &Queue, unscheduled: bool, remaining: u64) -> f64 {
+        let alpha = self.alpha_for(state, unscheduled);
+        ((alpha * real(remaining)) / self.congestion.n(number)) * self.congestion.m(queue)
+    }
+
     pub(super) fn threshold(&self, queue: usize, unscheduled: bool, buffer: &Buffer) -> Threshold {
         let alpha = self.alpha_for(&buffer.queues[queue], unscheduled);
         let (n, m) = (self.congestion.n_of(queue), self.congestion.m(queue));
@@ -80,8 +87,7 @@ impl Scheme for Abm {
         let Request { queue, number, packet, .. } = request;
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.unscheduled, buffer)));
         let state = &buffer.queues[queue];
-        let alpha = self.alpha_for(state, packet.unscheduled);
-        let threshold = ((alpha * real(buffer.remaining())) / self.congestion.n(number)) * self.congestion.m(queue);
+        let threshold = self.limit(queue, number, state, packet.unscheduled, buffer.remaining());
         Admission::within(threshold, buffer, state, request.charge)
     }
 
