@@ -302,16 +302,18 @@ impl Queue {
         }
     }
 
-    /// A packet has joined the empty queue and been picked in the same instant.
+    /// A packet has joined the empty queue and been picked in the same instant. Returns whether this was its peak.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, charge: u64) {
-        if charge > self.peak {
-            self.peak = charge;
-        }
+    pub(crate) fn passed(&mut self, charge: u64) -> bool {
         self.packets_in += 1;
         self.bytes_in += charge;
         self.packets_out += 1;
         self.bytes_out += charge;
+        let is_peak = charge > self.peak;
+        if is_peak {
+            self.peak = charge;
+        }
+        is_peak
     }
 
     #[inline(always)]

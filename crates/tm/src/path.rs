@@ -277,14 +277,16 @@ impl Path {
         let index = port as usize * self.queues + number as usize;
         let (charge, remaining) = (u64::from(bytes), self.buffer.remaining());
         let Some(queue) = self.buffer.queues.get_mut(index) else { return false };
-        let simple =
-            state.waiting == 0 && state.headers.is_empty() && (number as usize) < self.queues && bytes as i32 > 0;
-        if !(simple && charge <= remaining && admits(index, queue, remaining)) {
+        debug_assert!((number as usize) < self.queues && bytes as i32 > 0, "a queue of the port, and a length");
+        let alone = state.waiting == 0 && state.headers.is_empty();
+        if !(alone && charge <= remaining && admits(index, queue, remaining)) {
             return false;
         }
         self.clock = now;
-        queue.passed(charge);
-        state.peak = state.peak.max(charge);
+        if queue.passed(charge) {
+            // A port's peak is never below those of its queues.
+            state.peak = state.peak.max(charge);
+        }
         state.cursor.arrive_at(number as usize);
         state.turn = HeaderTurn::default();
         self.buffer.passed(charge);
@@ -311,8 +313,8 @@ impl Path {
         let state = self.ports.get_mut(port as usize)?;
         let queue = self.buffer.queues.get(index)?;
         let within = queue.packets() < self.queue_capacity && queue.bytes <= self.watermark;
-        let simple = within && (number as usize) < self.queues && bytes as i32 > 0;
-        if !(simple && charge <= remaining && admits(index, queue, remaining)) {
+        debug_assert!((number as usize) < self.queues && bytes as i32 > 0, "a queue of the port, and a length");
+        if !(within && charge <= remaining && admits(index, queue, remaining)) {
             return None;
         }
         self.clock = now;
@@ -367,7 +369,7 @@ impl Path {
         state.peak = state.peak.max(charge);
         state.cursor.arrive_at(number);
         if P::TOLD_OF_PASSING || !P::LISTENS {
-            self.buffer.queues[place.queue].passed(charge);
+            let _ = self.buffer.queues[place.queue].passed(charge);
             self.buffer.passed(charge);
             policy.passed(place, packet.bytes);
         } else {

@@ -207,7 +207,7 @@ impl Tm {
     /// A packet of so many bytes arrives for a queue of a port whose wire is idle. If nothing waits there and the packet is simply let
     /// in, unmarked, this does what [`Tm::arrive`] and [`Tm::transmit`] do, at a fraction of the cost, and returns true. Else it does
     /// nothing and returns false. Only for policies that judge a packet by little more than its queue and its length. `rank` is
-    /// asked only where ranks count.
+    /// asked only where ranks count. The caller sees to it that the port has such a queue and that the packet has a length.
     #[inline(always)]
     pub fn pass_by_length(
         &mut self,
@@ -272,8 +272,7 @@ impl Tm {
     }
 
     /// A packet arrives for a queue. If it is simply let in, this does what [`Tm::arrive`] does, at a fraction of the cost, and returns
-    /// whether it was marked. Else it does nothing and returns `None`. Only for policies that judge a packet by its queue and its
-    /// length alone.
+    /// whether it was marked. Else it does nothing and returns `None`. Only for policies and callers as in [`Tm::pass_by_length`].
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
     pub fn join_by_length(
