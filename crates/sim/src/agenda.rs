@@ -10,7 +10,7 @@
 //! 1. ends of transmissions, by port;
 //! 2. arrivals, by a hash of (seed, time, link), then by link: no port is always first, and nothing depends on the order in which
 //!    events were entered;
-//! 3. timers and starts of flows.
+//! 3. timers and starts of flows; among a host's timers by purpose, then by the hash of the flow.
 //!
 //! Between nodes there is no order within an instant, and none is needed: they meet only through links, which take time.
 

@@ -44,6 +44,8 @@ enum Purpose {
 struct Timer {
     at: Instant,
     purpose: Purpose,
+    /// The flow's hash: what orders timers of one instant. The numbers of closed-loop clients' flows depend on whose turn came first.
+    hash: u32,
     flow: u32,
 }
 
@@ -141,21 +143,10 @@ impl Host {
     }
 
     fn start(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        let flow = around.flows.flows[number as usize];
+        let (info, ideal) = flow_info(number, around);
         let record = &mut around.flows.records[number as usize];
-        record.spec.start = now;
-        let config = &around.flows.transports[usize::from(flow.transport)];
-        let facts = around.fabric.facts(&flow, record.spec.bytes, &config.common);
-        record.ideal = facts.ideal;
-        let info = FlowInfo {
-            bytes: record.spec.bytes,
-            packets: flow.packets,
-            base_rtt: facts.base_rtt,
-            rate: facts.rate,
-            number: flow.hash,
-            seed: around.seed,
-            until: record.spec.until,
-        };
+        (record.spec.start, record.ideal) = (now, ideal);
+        let config = &around.flows.transports[usize::from(record.spec.transport)];
         let sender = Sender::new(config, info, now);
         let armed = Armed { machine: sender, armed: Instant::NEVER, until: record.spec.until };
         around.flows.flows[number as usize].sender = around.flows.senders.insert(armed);
@@ -216,7 +207,8 @@ impl Host {
         let deadline = armed.machine.deadline();
         if deadline < armed.armed {
             armed.armed = deadline;
-            self.set_timer(Timer { at: deadline, purpose: Purpose::Receiver, flow: number }, agenda, around);
+            let hash = around.flows.flows[number as usize].hash;
+            self.set_timer(Timer { at: deadline, purpose: Purpose::Receiver, hash, flow: number }, agenda, around);
         }
         match reply {
             Reply::Nothing => around.wires.arena.remove(slot),
@@ -232,20 +224,9 @@ impl Host {
     #[cold]
     #[inline(never)]
     fn open_receiver(&mut self, number: u32, around: &mut Net) -> u32 {
-        let flow = &around.flows.flows[number as usize];
-        let record = &around.flows.records[number as usize];
-        let config = &around.flows.transports[usize::from(flow.transport)];
-        let facts = around.fabric.facts(flow, record.spec.bytes, &config.common);
-        let info = FlowInfo {
-            bytes: record.spec.bytes,
-            packets: flow.packets,
-            base_rtt: facts.base_rtt,
-            rate: facts.rate,
-            number: flow.hash,
-            seed: around.seed,
-            until: record.spec.until,
-        };
-        let machine = Receiver::new(config, info);
+        let (info, _) = flow_info(number, around);
+        let transport = around.flows.flows[number as usize].transport;
+        let machine = Receiver::new(&around.flows.transports[usize::from(transport)], info);
         let receiver = around.flows.receivers.insert(Armed { machine, armed: Instant::NEVER, until: Instant::NEVER });
         around.flows.flows[number as usize].receiver = receiver;
         receiver
@@ -280,7 +261,8 @@ impl Host {
         // What waited for this flow starts here, or is told to start here later.
         let spec = around.flows.records[number as usize].spec;
         for (at, next) in around.traffic.arrived(now, number, &spec, &mut around.flows) {
-            self.set_timer(Timer { at, purpose: Purpose::Start, flow: next }, agenda, around);
+            let hash = around.flows.flows[next as usize].hash;
+            self.set_timer(Timer { at, purpose: Purpose::Start, hash, flow: next }, agenda, around);
         }
     }
 
@@ -358,7 +340,11 @@ impl Host {
         let deadline = armed.machine.deadline();
         if deadline < armed.armed {
             armed.armed = deadline;
-            self.set_timer(Timer { at: deadline, purpose: Purpose::Sender, flow: number }, agenda, around);
+            self.set_timer(
+                Timer { at: deadline, purpose: Purpose::Sender, hash: packet.hash, flow: number },
+                agenda,
+                around,
+            );
         }
     }
 
@@ -490,7 +476,25 @@ impl Host {
         let deadline = self.pulls.deadline().max(now);
         if deadline < self.pull_armed {
             self.pull_armed = deadline;
-            self.set_timer(Timer { at: deadline, purpose: Purpose::Pull, flow: NONE }, agenda, around);
+            self.set_timer(Timer { at: deadline, purpose: Purpose::Pull, hash: 0, flow: NONE }, agenda, around);
         }
     }
+}
+
+/// What both ends of a flow know of it from the start, and how long it would take alone.
+fn flow_info(number: u32, around: &Net) -> (FlowInfo, Duration) {
+    let flow = &around.flows.flows[number as usize];
+    let spec = &around.flows.records[number as usize].spec;
+    let common = &around.flows.transports[usize::from(flow.transport)].common;
+    let facts = around.fabric.facts(flow, spec.bytes, common);
+    let info = FlowInfo {
+        bytes: spec.bytes,
+        packets: flow.packets,
+        base_rtt: facts.base_rtt,
+        rate: facts.rate,
+        number: flow.hash,
+        seed: around.seed,
+        until: spec.until,
+    };
+    (info, facts.ideal)
 }

@@ -55,8 +55,6 @@ pub(crate) struct Switch {
     spray: Random,
     /// Packets that the core gave up during a call.
     lost: Vec<Lost>,
-    /// Packets that had no way to go.
-    pub(crate) unroutable: u64,
 }
 
 impl Switch {
@@ -82,7 +80,6 @@ impl Switch {
             headers_apart: setup.buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
             spray: Random::stream(seed, "spray", u64::from(number)),
             lost: Vec::new(),
-            unroutable: 0,
         }
     }
 
@@ -237,7 +234,7 @@ impl Switch {
             PathChoice::Ecmp => choose(hash, salt, count),
             _ => spread(paths, salt, arena.get_mut(slot), count, spray),
         });
-        let Some(number) = way else { return self.unroutable(slot, around) };
+        let Some(number) = way else { return around.wires.lose(slot) };
         let port = &mut self.ports[number];
         if port.free_at > now {
             let tm = &mut self.buffers[port.buffer as usize];
@@ -502,13 +499,6 @@ impl Switch {
     /// The link that a port sends on.
     pub(crate) fn outgoing(&self, port: usize) -> u32 {
         self.ports[port].out
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn unroutable(&mut self, slot: Slot, around: &mut Net) {
-        self.unroutable += 1;
-        around.wires.lose(slot);
     }
 
     /// A packet that was dropped is gone; one that was turned around goes back to where it came from.

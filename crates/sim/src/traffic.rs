@@ -3,6 +3,7 @@
 use crate::flow::{FlowRecord, FlowSpec, NONE, Session, TrafficPlan};
 use crate::flows::FlowTable;
 use crate::measure::QueryRecord;
+use crate::workload::exponential;
 use forebay_tm::random::{Random, mix};
 use forebay_tm::{Duration, Instant};
 
@@ -130,8 +131,9 @@ impl Traffic {
             if spec.is_response {
                 let client = &mut self.clients[spec.session as usize];
                 let mean = client.session.think;
-                let draw = if client.session.think_constant { 1.0 } else { -(1.0 - client.random.unit()).ln() };
-                let at = now + Duration::from_ps((mean.ps() as f64 * draw) as u64);
+                let mean = mean.ps() as f64;
+                let think = if client.session.think_constant { mean } else { exponential(&mut client.random, mean) };
+                let at = now + Duration::from_ps(think as u64);
                 if at < client.session.until {
                     next.push((at, self.request(spec.session, at, flows)));
                 }

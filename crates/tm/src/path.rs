@@ -368,17 +368,11 @@ impl Path {
         let state = &mut self.ports[port];
         state.peak = state.peak.max(charge);
         state.cursor.arrive_at(number);
-        if P::TOLD_OF_PASSING || !P::LISTENS {
-            let _ = self.buffer.queues[place.queue].passed(charge);
-            self.buffer.passed(charge);
-            policy.passed(place, packet.bytes);
-        } else {
-            self.buffer.pass_in(place.queue, packet.bytes);
-            policy.enqueued(place, 0, charge, &self.buffer);
-            self.see_to_expulsions(policy, now, true);
-            self.buffer.pass_out(place.queue, packet.bytes);
-            policy.dequeued(place, charge, 0, &self.buffer, packet.bytes);
-        }
+        self.buffer.pass_in(place.queue, packet.bytes);
+        policy.enqueued(place, 0, charge, &self.buffer);
+        self.see_to_expulsions(policy, now, true);
+        self.buffer.pass_out(place.queue, packet.bytes);
+        policy.dequeued(place, charge, 0, &self.buffer, packet.bytes);
         policy.sent(now, packet.bytes);
         self.see_to_expulsions(policy, now, false);
         true

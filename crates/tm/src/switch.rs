@@ -249,7 +249,8 @@ impl Tm {
                 });
                 if passed {
                     let index = port as usize * self.path.config.queues + queue as usize;
-                    policy.passed(Place { port: port as usize, queue: index }, bytes);
+                    let place = Place { port: port as usize, queue: index };
+                    policy.dequeued(place, u64::from(bytes), 0, &self.path.buffer, bytes);
                 }
                 passed
             }

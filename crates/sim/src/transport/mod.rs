@@ -45,7 +45,7 @@ pub struct FlowInfo {
     pub base_rtt: Duration,
     /// The rate of the sender's own link.
     pub rate: Rate,
-    /// The flow's number, for random streams.
+    /// What tells the flow from others, for random streams.
     pub number: u32,
     /// The seed of the run.
     pub seed: u64,

@@ -17,6 +17,7 @@ use super::config::Common;
 use super::first_window::{rank_of, unscheduled_packets};
 use super::{FlowInfo, Reply, Segment, SenderStats};
 use crate::packet::{Kind, Packet, Telemetry, flag};
+use crate::workload::exponential;
 use forebay_tm::random::Random;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant, Rate};
@@ -72,10 +73,6 @@ impl Default for UdpConfig {
             on_off: Spread::Constant,
         }
     }
-}
-
-fn exponential(random: &mut Random, mean: f64) -> f64 {
-    -(1.0 - random.unit()).ln() * mean
 }
 
 impl Spread {

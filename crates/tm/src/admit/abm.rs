@@ -80,7 +80,6 @@ impl Abm {
 
 impl Scheme for Abm {
     const LISTENS: bool = true;
-    const TOLD_OF_PASSING: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
@@ -98,11 +97,6 @@ impl Scheme for Abm {
     #[inline(always)]
     fn dequeued(&mut self, place: Place, _: u64, _: u64, _: &Buffer, sent: u32) {
         self.congestion.sent(place.queue, sent);
-    }
-
-    #[inline(always)]
-    fn passed(&mut self, place: Place, bytes: u32) {
-        self.congestion.sent(place.queue, bytes);
     }
 
     fn interval(&self) -> Option<Duration> {

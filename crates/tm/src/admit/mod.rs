@@ -214,10 +214,6 @@ pub(crate) trait Scheme {
     /// Whether being asked about a packet that fits the buffer changes anything, so that it must be asked only once.
     const REMEMBERS_QUESTIONS: bool = false;
 
-    /// Whether a packet that joins an empty queue and is picked in the same instant can be told by [`Scheme::passed`] alone,
-    /// instead of by [`Scheme::enqueued`] and [`Scheme::dequeued`].
-    const TOLD_OF_PASSING: bool = false;
-
     /// The queue number a packet is put in: its own, unless the policy moves it.
     #[inline(always)]
     fn classify(&mut self, _now: Instant, packet: &Packet) -> usize {
@@ -235,10 +231,6 @@ pub(crate) trait Scheme {
     /// (`sent` = 0).
     #[inline(always)]
     fn dequeued(&mut self, _place: Place, _before: u64, _after: u64, _buffer: &Buffer, _sent: u32) {}
-
-    /// A packet of so many bytes has joined an empty queue and was picked in the same instant.
-    #[inline(always)]
-    fn passed(&mut self, _place: Place, _bytes: u32) {}
 
     /// How often [`Scheme::update`] is due, if ever.
     fn interval(&self) -> Option<Duration> {

@@ -275,8 +275,6 @@ impl Occamy {
 impl Scheme for Occamy {
     const LISTENS: bool = true;
     const EXPELS: bool = true;
-    // The queue is as it was: empty.
-    const TOLD_OF_PASSING: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
