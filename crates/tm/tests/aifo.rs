@@ -4,6 +4,7 @@
 mod common;
 
 use common::{at, packet, start, switch};
+use forebay_analysis::aifo::{departures_by_rank, margin, quantile, queue_length};
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};
@@ -18,12 +19,16 @@ const FROM: u64 = 2_000 * US;
 const UNTIL: u64 = 22_000 * US;
 /// Packets that a queue holds, and by which a count over the interval can be off.
 const C: usize = 40;
+/// The share of it in which AIFO takes everything.
+const HEADROOM: f64 = 0.1;
 
 /// Packets sent, by id, and how many of each rank between [`FROM`] and [`UNTIL`].
 #[derive(Default)]
 struct Sent {
     all: HashSet<u64>,
     by_rank: Vec<u64>,
+    /// Packets that wait when one arrives, in the mean.
+    waiting: f64,
 }
 
 impl Observer for Sent {
@@ -62,31 +67,22 @@ fn run(scheduler: SchedulerConfig, arrivals: &[(u64, u64)]) -> Sent {
     config.queue_capacity = fifo.then_some(C);
     let mut driver = Driver::new(start(&config));
     let mut sent = Sent { by_rank: vec![0; 16], ..Sent::default() };
+    let mut looks = 0;
     for (i, (time, rank)) in arrivals.iter().enumerate() {
+        if *time >= FROM {
+            looks += 1;
+            sent.waiting += driver.tm().queue_bytes(0).as_f64() / f64::from(LENGTH);
+        }
         let arrival = Packet { rank: *rank, ..packet(16 * i as u64 + rank, 0, 0, LENGTH) };
         driver.arrive(at(*time), &arrival, &mut sent).unwrap();
     }
+    sent.waiting /= f64::from(looks);
     sent
 }
 
 /// The gap between two sets of dequeued packets (AIFO eq. 1).
 fn gap(p: &HashSet<u64>, a: &HashSet<u64>) -> f64 {
     p.symmetric_difference(a).count() as f64 / (p.len() + a.len()) as f64
-}
-
-/// What theorem 1 says: all of the ranks below n*, the rest of the link for n*, nothing above. Also gives n*'s part.
-fn by_theorem(rates: &[f64]) -> (Vec<f64>, f64) {
-    let mut left = 1.0f64;
-    let sent: Vec<f64> = rates
-        .iter()
-        .map(|rate| {
-            let part = rate.min(left);
-            left -= part;
-            part
-        })
-        .collect();
-    let last = sent.iter().rposition(|part| *part > 0.0).unwrap();
-    (sent.clone(), sent[last])
 }
 
 /// The run of a case: how far the worst rank is from theorem 1, and the gap to PIFO.
@@ -96,31 +92,41 @@ struct Case {
     fifo: (f64, f64),
     /// The rate that is left for n*.
     at_limit: f64,
+    /// Packets that wait with AIFO, in the mean.
+    waiting: f64,
+    /// The same by the theorem: at most, and at least.
+    by_theorem: (f64, f64),
     sent: f64,
 }
 
 fn case(name: &str, rates: &[f64], random: bool) -> Case {
     let arrivals = arrivals(rates, random);
-    let aifo = AifoConfig { capacity: C, headroom: 0.1, window: 200, sample: 1 };
+    let aifo = AifoConfig { capacity: C, headroom: HEADROOM, window: 200, sample: 1 };
     let aifo = run(SchedulerConfig::Aifo(aifo), &arrivals);
     let pifo = run(SchedulerConfig::Pifo(PifoConfig { capacity: C }), &arrivals);
     let fifo = run(SchedulerConfig::Fifo, &arrivals);
-    let (theorem, at_limit) = by_theorem(rates);
+    let theorem = departures_by_rank(rates, 1.0);
+    let limit = margin(rates, 1.0).expect("all cases are overloads");
+    let at_limit = theorem[limit];
     let span = (UNTIL - FROM) as f64 / US as f64;
     let worst = |sent: &Sent| {
         let error = |rank: usize| (sent.by_rank[rank] as f64 / span - theorem[rank]).abs();
         (0..rates.len()).map(error).fold(0.0, f64::max)
     };
+    let length = |rank| queue_length(C as f64, HEADROOM, quantile(rates, rank));
     let case = Case {
         aifo: (worst(&aifo), gap(&pifo.all, &aifo.all)),
         pifo: worst(&pifo),
         fifo: (worst(&fifo), gap(&pifo.all, &fifo.all)),
         at_limit,
+        waiting: aifo.waiting,
+        // Where the ranks up to n* are just the link's rate, any length down to the next rank's will do.
+        by_theorem: (length(limit), length(if at_limit < rates[limit] { limit } else { limit + 1 })),
         sent: pifo.all.len() as f64,
     };
     println!(
-        "{name}: worst rate aifo {:.4} pifo {:.4} fifo {:.4}; gap to PIFO aifo {:.4} fifo {:.4}; n* gets {at_limit:.3}",
-        case.aifo.0, case.pifo, case.fifo.0, case.aifo.1, case.fifo.1,
+        "{name}: worst rate aifo {:.4} pifo {:.4} fifo {:.4}; gap to PIFO aifo {:.4} fifo {:.4}; n* gets {at_limit:.3}; {:.1} wait, {:.1} by the theorem",
+        case.aifo.0, case.pifo, case.fifo.0, case.aifo.1, case.fifo.1, case.waiting, case.by_theorem.0,
     );
     case
 }
@@ -144,6 +150,13 @@ fn at_constant_rates_aifo_sends_each_rank_as_pifo_does() {
         assert!(case.pifo <= held, "{name}: PIFO is off by {}", case.pifo);
         assert!(case.aifo.0 <= held, "{name}: AIFO is off by {}", case.aifo.0);
         assert!(case.fifo.0 > 0.1, "{name}: FIFO does not look at ranks, but is off by {} only", case.fifo.0);
+        // The queue is as long as the quantile of n* allows, to a packet.
+        let (most, least) = case.by_theorem;
+        assert!(
+            case.waiting <= most + 1.0 && case.waiting >= least - 1.0,
+            "{name}: {} packets wait, not {least} to {most}",
+            case.waiting
+        );
         // Ranks below n* are sent whole by both and ranks above by neither, so that only packets of n* can differ: at most its
         // part of the link. (Theorem 2 has this vanish, but of n* each scheduler may well choose other packets.)
         let at_start = 2.0 * C as f64 / case.sent;
