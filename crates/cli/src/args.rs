@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Measure what a packet-hop costs: instructions (callgrind) and hops per CPU second.
     Bench(BenchArgs),
+    /// Run the experiments of the papers and put their claims beside what comes out; what is finished is not run again.
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(ClapArgs, Debug)]
@@ -65,6 +67,9 @@ pub(crate) struct SweepArgs {
     /// Another dimension of the grid: a key and its values, such as policy.alpha=0.5,1,2; can be given several times.
     #[arg(long, value_name = "KEY=VALUE,...")]
     pub(crate) grid: Vec<String>,
+    /// One of the file's scales, such as quick: its [scale.quick] says what is left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scale: Option<String>,
     /// The seeds, such as 1-5 or 1,7,9, instead of the scenario's.
     #[arg(long, value_name = "SEEDS")]
     pub(crate) seeds: Option<String>,
@@ -126,6 +131,40 @@ pub(crate) struct BenchArgs {
     /// Fail if a scenario needs more instructions a hop than this.
     #[arg(long, value_name = "N", conflicts_with = "native")]
     pub(crate) limit: Option<f64>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ReproduceArgs {
+    /// Papers (fb, abm, occamy, aifo, trimming) or figures, such as abm/fig6; without this, all of them.
+    #[arg(value_name = "PAPER[/FIGURE]")]
+    pub(crate) what: Vec<String>,
+    /// The smallest scale: everything in at most 20 minutes on two cores.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The papers' own scale and duration: overnight.
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) full: bool,
+    /// Name the figures and what they show, and run nothing.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// The directory of the results; without this, results/reproduce/SCALE.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Read DIR/PAPER/FIGURE.toml instead of the scenarios that come with Forebay.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scenarios: Option<PathBuf>,
+    /// Write reproduction.md, reproduction.html and the numbers they are made from into this directory, too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) docs: Option<PathBuf>,
+    /// Run nothing: make the pages again from this reproduction.json, in the directory of --docs.
+    #[arg(long, value_name = "FILE", requires = "docs", conflicts_with_all = ["what", "quick", "full", "out", "scenarios"])]
+    pub(crate) render: Option<PathBuf>,
+    /// Runs at the same time; without this, one for each core.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(ClapArgs, Debug)]

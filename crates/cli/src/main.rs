@@ -17,6 +17,7 @@ mod output;
 mod progress;
 mod replay;
 mod report;
+mod reproduce;
 mod run;
 mod scenario_file;
 mod summary;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         args::Command::Compare(args) => compare_runs::run(args),
         args::Command::Report(args) => report::run(args),
         args::Command::Bench(args) => bench::run(args),
+        args::Command::Reproduce(args) => reproduce::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

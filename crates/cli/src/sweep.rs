@@ -14,7 +14,7 @@ use crate::scenario_file::{ScenarioFile, settings};
 use forebay_results::Summary;
 use forebay_results::directory::{is_run, read_run};
 use forebay_results::sweep::{SweepRow, sweep_table};
-use forebay_sim::scenario::sweep::{self, SweepPoint};
+use forebay_sim::scenario::sweep::{self, Checked, SweepPoint};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -41,13 +41,16 @@ struct Done {
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let file = ScenarioFile::open(&args.scenario)?;
     let sets = settings(&args.set, None)?;
-    let plan = sweep::read(&file.name, &file.text, &sets)?;
+    let plan = sweep::read_at(&file.name, &file.text, &sets, args.scale.as_deref(), Checked::Scenarios)?;
     let points = with_grid(plan.points, &args.grid, &sets)?;
     let seeds = match &args.seeds {
         Some(text) => parse_seeds(text, &sets)?,
         None => plan.seeds,
     };
-    let out = args.out.clone().unwrap_or_else(|| default_directory(&file.stem(), &sets, "sweep"));
+    let end = args.scale.as_ref().map_or_else(|| "sweep".to_owned(), |scale| format!("{scale}-sweep"));
+    let out = args.out.clone().unwrap_or_else(|| default_directory(&file.stem(), &sets, &end));
+    // A scale comes after what was typed: it cannot set the same.
+    let sets: Vec<(String, String)> = sets.into_iter().chain(plan.sets).collect();
     destination::check(&out, Kind::Sweep)?;
     let runs = points.len().saturating_mul(seeds.len());
     if runs > MOST_RUNS {
@@ -119,7 +122,7 @@ fn with_grid(
                 let label = if point.label.is_empty() { own } else { format!("{} {own}", point.label) };
                 let mut settings = point.settings.clone();
                 settings.push((key.to_owned(), (*value).to_owned()));
-                SweepPoint { label, settings }
+                SweepPoint { label, settings, ..point.clone() }
             };
             values.iter().map(with).collect()
         };

@@ -10,8 +10,16 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// What every run leaves.
-const FILES: [&str; 6] =
-    ["flows.parquet", "queries.parquet", "queues.parquet", "scenario.toml", "summary.json", "timeline.parquet"];
+const FILES: [&str; 8] = [
+    "flows.parquet",
+    "progress.parquet",
+    "queries.parquet",
+    "queue_timeline.parquet",
+    "queues.parquet",
+    "scenario.toml",
+    "summary.json",
+    "timeline.parquet",
+];
 
 fn printed(directory: &Path, args: &str) -> String {
     let output = forebay(directory, args);
@@ -81,7 +89,7 @@ fn the_same_run_twice_gives_the_same_bytes() {
         printed(directory.path(), &format!("run small.toml --csv --set measure.trace_flows=[0] --out {out}"));
     }
     let [a, b] = ["a", "b"].map(|out| repeatable(&directory.path().join(out)));
-    assert_eq!(a.len(), FILES.len() + 5, "with four tables as CSV, and a capture");
+    assert_eq!(a.len(), FILES.len() + 7, "with six tables as CSV, and a capture");
     assert!(a == b, "the files differ");
     // Again over the first, and nothing of it is left that was not asked for now.
     printed(directory.path(), "run small.toml --out a");
@@ -121,7 +129,7 @@ fn seeds_and_settings_change_the_results_and_the_names() {
 fn csv_says_what_parquet_says() {
     let directory = directory();
     printed(directory.path(), "run small.toml --csv --out out");
-    for table in ["flows", "queries", "queues", "timeline"] {
+    for table in ["flows", "queries", "queues", "timeline", "queue_timeline", "progress"] {
         let path = directory.path().join("out").join(table);
         let parquet = Table::read_parquet(&path.with_extension("parquet")).unwrap();
         let csv = read(path.with_extension("csv"));
@@ -280,7 +288,7 @@ fn the_number_of_jobs_changes_nothing() {
     }
     let [one, two, eight] = ["jobs/1", "jobs/2", "jobs/8"].map(|out| repeatable(&directory.path().join(out)));
     let names: Vec<String> = one.keys().map(|name| name.display().to_string()).collect();
-    assert_eq!(names.len(), 4 * (FILES.len() + 4) + 3, "four runs with CSV, and sweep.parquet, sweep.csv, report.html");
+    assert_eq!(names.len(), 4 * (FILES.len() + 6) + 3, "four runs with CSV, and sweep.parquet, sweep.csv, report.html");
     for (name, contents) in &one {
         assert!(two[name] == *contents && eight[name] == *contents, "{} differs", name.display());
     }
@@ -447,6 +455,11 @@ fn every_bundled_scenario_is_sound_and_reads_back() {
         for (file, contents) in files(path.parent().unwrap()).iter().filter(|(file, _)| file.components().count() == 1)
         {
             std::fs::write(directory.join(file), contents).unwrap();
+        }
+        if read(&path).contains("\nkind = \"analysis\"\n") {
+            let error = refused(directory, &format!("check {name}"));
+            assert!(error.contains("give it to forebay reproduce"), "{name}: {error}");
+            continue;
         }
         let text = printed(directory, &format!("check {name}"));
         for told in ["buffer", "base RTT", "BDP", "links"] {

@@ -91,6 +91,7 @@ fn policy(dice: &mut Dice, queues: usize) -> PolicyConfig {
             alpha: alphas(dice, queues),
             alpha_unscheduled: dice.one_in(2).then(|| real(dice, &[64.0, 1.0, 0.0])),
             interval: span(dice),
+            congested_at: dice.one_in(2).then(|| bytes(dice, &[1_500, 1, 3_000, 28_000])),
         }),
         7 => PolicyConfig::AbmOnDt(AbmOnDtConfig { alpha: alphas(dice, queues), interval: span(dice) }),
         8 => PolicyConfig::FlowAware(FlowAwareConfig {

@@ -65,6 +65,8 @@ pub enum Policy {
         alpha_unscheduled: Option<f64>,
         /// The time between updates in ps.
         interval: u64,
+        /// The length, in bytes, at which a queue counts in full, in place of the paper's rule.
+        congested_at: Option<u64>,
     },
     /// Flow-aware buffer.
     Fab {

@@ -281,6 +281,7 @@ fn random_deciders(dice: &mut Dice, sizes: &Sizes, unit: u64, ports: usize, exac
             alpha,
             alpha_unscheduled: dice.one_in(2).then(|| random_alpha(dice)),
             interval: random_interval(dice, unit),
+            congested_at: dice.one_in(2).then(|| 1 + random_bytes(dice, sizes, 6)),
         },
         6 => Policy::Fab {
             alpha,

@@ -15,6 +15,8 @@ pub(crate) struct PolicyState {
     m: Vec<f64>,
     /// ABM: the bytes dequeued from queue i since the last update.
     dequeued: Vec<u64>,
+    /// ABM with `congested_at`: queue i as its last packet found it.
+    found: Vec<u64>,
     /// FAB: per flow the byte count and the time of the last packet.
     flows: BTreeMap<u64, (u64, u64)>,
 }
@@ -31,6 +33,7 @@ impl PolicyState {
             n: vec![1.0; switch.queues],
             m: vec![1.0; count],
             dequeued: vec![0; count],
+            found: vec![0; count],
             flows: BTreeMap::new(),
         }
     }
@@ -74,6 +77,7 @@ impl Model<'_> {
             }
             Policy::Fba { .. } => self.within(i, len, self.policy.a[i] * self.free()),
             Policy::Abm { alpha, alpha_unscheduled, .. } => {
+                self.policy.found[i] = self.q(i);
                 let a = match alpha_unscheduled {
                     Some(special) if arrival.unscheduled => *special,
                     _ => alpha[k],
@@ -202,12 +206,12 @@ impl Model<'_> {
                 };
                 self.policy.a = (0..self.queues.len()).map(a).collect();
             }
-            Policy::Abm { alpha, interval, .. } => self.update_abm(alpha, *interval),
+            Policy::Abm { alpha, interval, congested_at, .. } => self.update_abm(alpha, *interval, *congested_at),
             _ => {}
         }
     }
 
-    fn update_abm(&mut self, alpha: &[f64], interval: u64) {
+    fn update_abm(&mut self, alpha: &[f64], interval: u64, congested_at: Option<u64>) {
         let count = self.queues.len();
         let number_of_queues = self.switch.queues;
         // Which queues are congested, by the old n and m.
@@ -218,8 +222,14 @@ impl Model<'_> {
             })
             .collect();
         for k in 0..number_of_queues {
-            let number = (0..count).filter(|&i| i % number_of_queues == k && congested[i]).count();
-            self.policy.n[k] = number.max(1) as f64;
+            let of_number = (0..count).filter(|&i| i % number_of_queues == k);
+            self.policy.n[k] = match congested_at {
+                None => of_number.filter(|&i| congested[i]).count().max(1) as f64,
+                Some(full) => {
+                    let found: u64 = of_number.map(|i| self.policy.found[i].min(full)).sum();
+                    (found as f64 / full as f64).max(1.0)
+                }
+            };
         }
         for i in 0..count {
             let rate = self.switch.rates[i / number_of_queues];

@@ -87,11 +87,14 @@ fn write_policy(text: &mut String, policy: &Policy) {
             write_groups(text, groups.as_deref());
             *text += &format!("interval = {interval}\n");
         }
-        Policy::Abm { alpha_unscheduled, interval, .. } => {
+        Policy::Abm { alpha_unscheduled, interval, congested_at, .. } => {
             if let Some(alpha) = alpha_unscheduled {
                 *text += &format!("alpha_unscheduled = {alpha:?}\n");
             }
             *text += &format!("interval = {interval}\n");
+            if let Some(length) = congested_at {
+                *text += &format!("congested_at = {length}\n");
+            }
         }
         Policy::Fab { alpha_short, threshold, window, .. } => {
             *text += &format!("alpha_short = {alpha_short:?}\n");

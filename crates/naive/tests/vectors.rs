@@ -103,6 +103,7 @@ fn read_policy(table: &Table, queues: usize) -> Policy {
             alpha,
             alpha_unscheduled: optional_float("alpha_unscheduled"),
             interval: number(table, "interval", None),
+            congested_at: table.get("congested_at").map(|length| quantity(length)),
         },
         "fab" => Policy::Fab {
             alpha,

@@ -8,6 +8,8 @@
 //! | `queries.parquet` | [`crate::queries`] |
 //! | `queues.parquet` | [`crate::queues`] |
 //! | `timeline.parquet` | [`crate::timeline`] |
+//! | `queue_timeline.parquet` | [`crate::queue_timeline`] |
+//! | `progress.parquet` | [`crate::progress`] |
 //!
 //! On request, every table is there as CSV, too. `summary.json` is removed first and written last, after the scenario: a
 //! directory that has one is a whole result, and nothing in it is of an older one.
@@ -16,7 +18,7 @@ use crate::error::ResultError;
 use crate::file::write_text;
 use crate::summary::{Summary, summarize};
 use crate::table::Table;
-use crate::{flows, queries, queues, timeline};
+use crate::{flows, progress, queries, queue_timeline, queues, timeline};
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
 use std::fs;
@@ -32,8 +34,14 @@ pub const SCENARIO: &str = "scenario.toml";
 type MakeTable = fn(&Scenario, &RunResult) -> Table;
 
 /// The tables of a run, by the names of their files.
-const TABLES: [(&str, MakeTable); 4] =
-    [("flows", flows::table), ("queries", queries::table), ("queues", queues::table), ("timeline", timeline::table)];
+const TABLES: [(&str, MakeTable); 6] = [
+    ("flows", flows::table),
+    ("queries", queries::table),
+    ("queues", queues::table),
+    ("timeline", timeline::table),
+    ("queue_timeline", queue_timeline::table),
+    ("progress", progress::table),
+];
 
 /// Writes the directory of a run, which is made if it is not there, and returns the summary. `scenario_text` is the
 /// resolved scenario as TOML.
@@ -144,6 +152,16 @@ impl RunDirectory {
         self.table("timeline")
     }
 
+    /// Reads the table of queue lengths over time.
+    pub fn queue_timeline(&self) -> Result<Table, ResultError> {
+        self.table("queue_timeline")
+    }
+
+    /// Reads the table of how far flows have come over time.
+    pub fn progress(&self) -> Result<Table, ResultError> {
+        self.table("progress")
+    }
+
     /// Reads the resolved scenario.
     pub fn scenario_text(&self) -> Result<String, ResultError> {
         let path = self.path.join(SCENARIO);
@@ -179,6 +197,8 @@ mod tests {
         assert_eq!(run.queries().unwrap(), queries::table(&scenario, &result));
         assert_eq!(run.queues().unwrap(), queues::table(&scenario, &result));
         assert_eq!(run.timeline().unwrap(), timeline::table(&scenario, &result));
+        assert_eq!(run.queue_timeline().unwrap(), queue_timeline::table(&scenario, &result));
+        assert_eq!(run.progress().unwrap(), progress::table(&scenario, &result));
         assert_eq!(run.scenario_text().unwrap(), "name = \"small\"\n");
     }
 
@@ -197,8 +217,12 @@ mod tests {
             [
                 "flows.csv",
                 "flows.parquet",
+                "progress.csv",
+                "progress.parquet",
                 "queries.csv",
                 "queries.parquet",
+                "queue_timeline.csv",
+                "queue_timeline.parquet",
                 "queues.csv",
                 "queues.parquet",
                 "scenario.toml",

@@ -1,7 +1,7 @@
 //! What a run has measured, between a [`RunResult`](forebay_sim::measure::RunResult) and files, tables and comparisons.
 //!
-//! * [`flows`], [`queries`], [`queues`] and [`timeline`] turn a result into [`table::Table`]s, which are written as
-//!   Parquet or CSV.
+//! * [`flows`], [`queries`], [`queues`], [`timeline`], [`queue_timeline`] and [`progress`] turn a result into
+//!   [`table::Table`]s, which are written as Parquet or CSV.
 //! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
 //! * [`directory`] writes and reads the directory of a run.
 //! * [`compare`] puts runs side by side; [`sweep`] makes one table of many.
@@ -20,7 +20,9 @@ mod json;
 mod links;
 pub mod metrics;
 mod parquet_file;
+pub mod progress;
 pub mod queries;
+pub mod queue_timeline;
 pub mod queues;
 pub mod stats;
 pub mod summary;

@@ -75,9 +75,9 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     table.optional_count("buffer_size", of_buffers(|place| place.size.get()));
     table.optional_count("memory_read_transmission", of_buffers(|place| place.memory.transmission.get()));
     table.optional_count("memory_read_expulsion", of_buffers(|place| place.memory.expulsion.get()));
-    let memory_use = places.iter().map(|place| is_buffer(place).then_some(place.memory_use_at_drops));
+    let memory_use = places.iter().map(|place| is_buffer(place).then_some(place.memory_use_at_drops.mean()));
     table.optional_float("memory_use_at_drops", memory_use);
-    let buffer_use = places.iter().map(|place| is_buffer(place).then_some(place.buffer_use_at_drops));
+    let buffer_use = places.iter().map(|place| is_buffer(place).then_some(place.buffer_use_at_drops.mean()));
     table.optional_float("buffer_use_at_drops", buffer_use);
     table
 }

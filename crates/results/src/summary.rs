@@ -1,9 +1,11 @@
 //! A run in few numbers: what goes to `summary.json` and to the terminal.
 
 mod build;
+mod loads;
 mod render;
 
 pub use build::summarize;
+pub use loads::add_loads;
 pub(crate) use render::link_name;
 
 use crate::json::{Json, record};

@@ -1,7 +1,7 @@
 //! Made-up scenarios and results with known numbers.
 
 use forebay_sim::flow::{FlowRecord, FlowSpec, QuerySpec};
-use forebay_sim::measure::histogram::Occupancy;
+use forebay_sim::measure::histogram::{Occupancy, Shares};
 use forebay_sim::measure::{Cost, PlaceRecord, QueryRecord, RunResult};
 use forebay_sim::network::{CablePlan, NetworkPlan, NodeId, SwitchPlan};
 use forebay_sim::scenario::{MeasureSetup, NicSetup, PathChoice, Scenario};
@@ -17,6 +17,7 @@ fn workload(name: &str, class: u8) -> WorkloadConfig {
     WorkloadConfig {
         name: name.to_owned(),
         class,
+        classes: 1,
         transport: 0,
         start: Instant::ZERO,
         stop: Instant::NEVER,
@@ -52,6 +53,8 @@ pub(crate) fn scenario() -> Scenario {
         measure: MeasureSetup {
             sample: Duration::from_us(10),
             timeline: Vec::new(),
+            queues: Vec::new(),
+            progress: Vec::new(),
             trace_flows: Vec::new(),
             trace_switches: Vec::new(),
         },
@@ -120,8 +123,8 @@ pub(crate) fn places(switch: u32, offered: u64, utilization: f64) -> Vec<PlaceRe
         occupancy: occupancy.clone(),
         utilization: if port == Some(0) && queue.is_none() { utilization } else { 0.0 },
         memory: MemoryReads::default(),
-        memory_use_at_drops: f64::NAN,
-        buffer_use_at_drops: f64::NAN,
+        memory_use_at_drops: Shares::default(),
+        buffer_use_at_drops: Shares::default(),
         size: if port.is_none() { Bytes::new(4_500) } else { Bytes::ZERO },
     };
     vec![

@@ -14,7 +14,7 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
         "dt" => &["kind", "alpha", "reserved"],
         "fb" => &["kind", "alpha", "groups", "classes"],
         "fba" => &["kind", "alpha", "groups", "interval"],
-        "abm" => &["kind", "alpha", "alpha_unscheduled", "interval"],
+        "abm" => &["kind", "alpha", "alpha_unscheduled", "interval", "congested_at"],
         "abm-dt" => &["kind", "alpha", "interval"],
         "fab" => &["kind", "alpha", "alpha_short", "threshold", "window"],
         "occamy" => &["kind", "alpha", "token_cell", "bucket"],
@@ -121,6 +121,7 @@ impl<'d> Lookup<'d> {
                 }
                 self.read("alpha_unscheduled", &mut config.alpha_unscheduled, |value| value.real().map(Some))?;
                 self.need("interval", "interval = \"80us\"", &mut config.interval, Value::duration)?;
+                self.read("congested_at", &mut config.congested_at, |value| value.bytes().map(Some))?;
                 PolicyConfig::Abm(config)
             }
             "abm-dt" => {

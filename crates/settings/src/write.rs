@@ -1,12 +1,12 @@
 //! Settings as TOML that reads back to the same settings.
 
 use crate::switch::SwitchTables;
-use forebay_tm::PerQueue;
 use forebay_tm::admit::{Accounting, Classes, PolicyConfig};
 use forebay_tm::mark::{MarkAction, MarkConfig};
 use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::{DrrConfig, SchedulerConfig};
 use forebay_tm::trim::{HeaderPriority, TrimConfig};
+use forebay_tm::{Bytes, PerQueue};
 use std::fmt::{Debug, Display};
 use toml::de::DeValue;
 
@@ -116,7 +116,8 @@ impl Lines<'_> {
             PolicyConfig::Abm(config) => self
                 .per_queue("alpha", &config.alpha)
                 .optional("alpha_unscheduled", config.alpha_unscheduled)
-                .text("interval", config.interval),
+                .text("interval", config.interval)
+                .optional("congested_at", config.congested_at.map(Bytes::get)),
             PolicyConfig::AbmOnDt(config) => self.per_queue("alpha", &config.alpha).text("interval", config.interval),
             PolicyConfig::FlowAware(config) => self
                 .per_queue("alpha", &config.alpha)

@@ -13,11 +13,11 @@ use crate::agenda::{Agenda, Key, salt};
 use crate::flow::{FlowRecord, TrafficPlan};
 use crate::flows::FlowTable;
 use crate::host::{self, Host};
+use crate::measure::progress::ProgressSampler;
 use crate::measure::sample::Sampler;
-use crate::measure::trace::Tracer;
-use crate::measure::{Cost, RunResult, cost};
+use crate::measure::trace::{TraceEvent, Tracer};
+use crate::measure::{Cost, FlowSample, RunResult, cost};
 use crate::net::Net;
-use crate::network::NetworkPlan;
 use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Alive, Ports, Routes};
@@ -59,6 +59,7 @@ pub struct World<'s> {
     links_of: Vec<[u32; 2]>,
     alive: Alive,
     sampler: Sampler,
+    progress: ProgressSampler,
     /// The least time from one node to the next.
     lookahead: u64,
     turns: u32,
@@ -80,16 +81,16 @@ impl<'s> World<'s> {
             degree[cable.a as usize] += 1;
             degree[cable.b as usize] += 1;
         }
-        let agendas = degree
-            .iter()
-            .enumerate()
-            .map(|(node, ports)| Agenda::new(if node < hosts { host::slot::COUNT } else { Switch::slots(*ports) }));
+        let agendas = degree.iter().enumerate().map(|(node, ports)| match node.checked_sub(hosts) {
+            None => Agenda::new(host::slot::COUNT),
+            Some(switch) => Agenda::new(Switch::slots(*ports, &scenario.switches[switch])),
+        });
         let transports: Vec<_> = scenario.transports.iter().map(|(_, config)| config.clone()).collect();
         let telemetry = transports.iter().any(|config| config.kind.wants_telemetry());
         let mut wires = Wires::new(agendas.collect(), telemetry);
 
         let cabling = Ports::new(network);
-        let fabric_links = connect(network, &cabling, &mut wires, &degree, seed);
+        let fabric_links = connect(scenario, &cabling, &mut wires, &degree);
 
         let mut flows = FlowTable::new(transports, seed);
         // A flow is named by its workload and its place in it, so that other workloads do not change its paths.
@@ -139,6 +140,9 @@ impl<'s> World<'s> {
             let node = network.switch_node(number) as usize;
             let mut switch =
                 Switch::new(number as u32, setup, fabric_links.out(node), fabric_links.first_incoming[node], seed);
+            if let Some(mirror) = &setup.mirror {
+                switch = switch.mirroring(mirror);
+            }
             switch.reroute(&routes);
             switch
         });
@@ -156,6 +160,7 @@ impl<'s> World<'s> {
             network.switches.len(),
         );
         let sampler = Sampler::new(&scenario.measure, &switches);
+        let progress = ProgressSampler::new(&scenario.measure.progress, scenario.workloads.len());
         Self {
             scenario,
             net: Net {
@@ -176,6 +181,7 @@ impl<'s> World<'s> {
             links_of: fabric_links.of_cable,
             alive,
             sampler,
+            progress,
             lookahead,
             turns: 0,
         }
@@ -216,6 +222,7 @@ impl<'s> World<'s> {
                     switch.settle_before(until, &mut self.net);
                 }
                 self.sampler.sample(until, &self.switches);
+                self.progress.sample(until, &self.net.flows);
             }
             let idle = self.net.wires.earliest() == crate::agenda::NEVER && changes.is_empty();
             let finished = self.net.flows.unfinished == 0 && until == check;
@@ -314,6 +321,7 @@ impl<'s> World<'s> {
     // ---- Results -----------------------------------------------------------------------------------------------------
 
     fn finish(mut self, end: Instant, interrupted: bool, started: f64) -> RunResult {
+        self.progress.sample_end(end, &self.net.flows);
         for (number, flow) in self.net.flows.flows.iter().enumerate() {
             let record = &mut self.net.flows.records[number];
             if flow.waits_for > 0 || record.spec.start >= end {
@@ -331,7 +339,7 @@ impl<'s> World<'s> {
         self.net.traffic.sum_up_queries(&self.net.flows.records);
         self.net.fabric.ideal_queries(&self.net.flows, &self.net.traffic.triggers, &mut self.net.traffic.queries);
         let planned = self.net.flows.records.len() - self.net.traffic.session_flows();
-        let flows = in_order(&self.net.flows.records, planned, &mut self.net.tracer);
+        let flows = in_order(&self.net.flows.records, planned, &mut self.net.tracer.events, &mut self.progress.samples);
         let places = self.sampler.places(end, self.scenario, &self.switches, &self.net.wires);
         RunResult {
             end,
@@ -339,7 +347,10 @@ impl<'s> World<'s> {
             flows,
             queries: self.net.traffic.queries,
             places,
+            recirculation: self.switches.iter().flat_map(Switch::recirculation).collect(),
             timeline: self.sampler.timeline,
+            queue_timeline: self.sampler.queue_timeline,
+            progress: self.progress.samples,
             trace: self.net.tracer.events,
             lost_to_failures: self.net.wires.lost,
             sent: self.hosts.iter().map(Host::sent).sum(),
@@ -356,20 +367,29 @@ impl<'s> World<'s> {
     }
 }
 
-/// Puts the flows of closed-loop sessions, which came in the order of their hosts' turns, in order of start. Traces follow.
-fn in_order(records: &[FlowRecord], planned: usize, tracer: &mut Tracer) -> Vec<FlowRecord> {
+/// Puts the flows of closed-loop sessions, which came in the order of their hosts' turns, in order of start. Traces and
+/// samples of their progress follow.
+fn in_order(
+    records: &[FlowRecord],
+    planned: usize,
+    trace: &mut [TraceEvent],
+    progress: &mut [FlowSample],
+) -> Vec<FlowRecord> {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order[planned..].sort_by_key(|number| {
         let spec = &records[*number as usize].spec;
         (spec.start, spec.session, spec.is_response)
     });
-    if !tracer.events.is_empty() {
+    if !trace.is_empty() || !progress.is_empty() {
         let mut place = vec![0; order.len()];
         for (new, old) in order.iter().enumerate() {
             place[*old as usize] = new as u32;
         }
-        for event in &mut tracer.events {
+        for event in trace {
             event.packet.flow = place[event.packet.flow as usize];
+        }
+        for sample in progress {
+            sample.flow = place[sample.flow as usize];
         }
     }
     order.into_iter().map(|number| records[number as usize]).collect()
@@ -391,8 +411,13 @@ impl FabricLinks {
     }
 }
 
-/// Makes two links for each cable, which end at the arrival slots of their nodes' ports.
-fn connect(network: &NetworkPlan, cabling: &Ports, wires: &mut Wires, degree: &[usize], seed: u64) -> FabricLinks {
+/// Makes two links for each cable, which end at the arrival slots of their nodes' ports, and the recirculation links of switches that
+/// mirror.
+fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, degree: &[usize]) -> FabricLinks {
+    let (network, seed) = (&scenario.network, scenario.seed);
+    let hosts = network.hosts.len();
+    // Names for recirculation links, behind those of the cables.
+    let mut names = 2 * network.cables.len() as u32..;
     let mut links = FabricLinks {
         first_incoming: Vec::new(),
         of_cable: vec![[0; 2]; network.cables.len()],
@@ -400,15 +425,21 @@ fn connect(network: &NetworkPlan, cabling: &Ports, wires: &mut Wires, degree: &[
     };
     for (node, ports) in degree.iter().enumerate() {
         links.first_incoming.push(wires.links.len() as u32);
+        let setup = node.checked_sub(hosts).map(|switch| &scenario.switches[switch]);
+        let first_slot = setup.map_or(host::slot::ARRIVAL, |setup| Switch::slots(*ports, setup) / 2);
         for (number, port) in cabling.of(node as u32).iter().enumerate() {
-            let slot =
-                if node < network.hosts.len() { host::slot::ARRIVAL } else { Switch::slots(*ports) / 2 + number };
+            let slot = first_slot + number;
             let cable = &network.cables[port.link.cable];
             // The port sends one way; what it receives comes the other way. The salt is the cable's and the direction's own.
             let backward = usize::from(port.link.forward);
             let name = (2 * port.link.cable + backward) as u32;
             let link = wires.connect(cable.rate, cable.delay, node as u32, slot as u32, salt(seed, name));
             links.of_cable[port.link.cable][backward] = link;
+        }
+        let Some(mirror) = setup.and_then(|setup| setup.mirror.as_ref()) else { continue };
+        for (pipeline, name) in (0..mirror.pipelines(*ports)).zip(&mut names) {
+            let slot = first_slot + ports + pipeline;
+            wires.connect(mirror.rate, mirror.delay, node as u32, slot as u32, salt(seed, name));
         }
     }
     for node in 0..network.nodes() {

@@ -52,6 +52,10 @@ impl<T> Slab<T> {
         }
     }
 
+    pub(crate) fn get(&self, slot: u32) -> &T {
+        &self.entries[slot as usize]
+    }
+
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
         &mut self.entries[slot as usize]

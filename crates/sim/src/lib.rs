@@ -9,6 +9,7 @@ mod flows;
 mod host;
 pub mod ideal;
 pub mod measure;
+mod mirror;
 mod net;
 pub mod network;
 mod nic;

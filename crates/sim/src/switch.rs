@@ -1,12 +1,15 @@
 //! A switch: the traffic managers of its ports, between its links.
 
-use crate::agenda::{Agenda, Key, NEVER, Sized};
+use crate::agenda::{Agenda, Key, MAX_SLOTS, NEVER, Sized};
+use crate::measure::RecirculationRecord;
+use crate::measure::histogram::Shares;
 use crate::measure::trace::What;
+use crate::mirror::Mirror;
 use crate::net::Net;
 use crate::packet::{HopStamp, Kind, Label, Packet, Slot, flag};
 use crate::paths::switch_salt;
 use crate::routing::{Routes, Ways, choose};
-use crate::scenario::{PathChoice, SwitchSetup};
+use crate::scenario::{MirrorSetup, PathChoice, SwitchSetup};
 use crate::wires::Wires;
 use forebay_tm::random::{Random, mix};
 use forebay_tm::trim::TrimConfig;
@@ -28,12 +31,12 @@ pub(crate) struct Port {
 }
 
 /// What was found when packets were dropped in a buffer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AtDrops {
-    pub(crate) drops: u64,
-    /// Sums over the drops: the share of the ports' rate that was being sent, and of the buffer that was used.
-    pub(crate) memory: f64,
-    pub(crate) buffer: f64,
+    /// The share of the ports' rate that was being sent.
+    pub(crate) memory: Shares,
+    /// The share of the buffer that was used.
+    pub(crate) buffer: Shares,
 }
 
 pub(crate) struct Switch {
@@ -55,6 +58,10 @@ pub(crate) struct Switch {
     spray: Random,
     /// Packets that the core gave up during a call.
     lost: Vec<Lost>,
+    /// The port of the last arrival, if the switch mirrors.
+    arrived_at: usize,
+    /// What becomes of rejected packets, if they are not simply gone.
+    mirror: Option<Mirror>,
 }
 
 impl Switch {
@@ -80,7 +87,20 @@ impl Switch {
             headers_apart: setup.buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
             spray: Random::stream(seed, "spray", u64::from(number)),
             lost: Vec::new(),
+            arrived_at: 0,
+            mirror: None,
         }
+    }
+
+    /// Keeps the headers of rejected packets from now on. Its recirculation links have to follow those it receives from.
+    pub(crate) fn mirroring(mut self, setup: &MirrorSetup) -> Self {
+        self.mirror = Some(Mirror::new(setup, self.number, self.ports.len(), self.first_incoming));
+        self
+    }
+
+    /// Its recirculation ports.
+    pub(crate) fn recirculation(&self) -> impl Iterator<Item = RecirculationRecord> {
+        self.mirror.iter().flat_map(Mirror::records)
     }
 
     /// Takes new ways.
@@ -88,28 +108,38 @@ impl Switch {
         self.ways = routes.of_switch(self.number as usize);
     }
 
-    /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half.
-    pub(crate) fn slots(ports: usize) -> usize {
-        2 * ports.next_power_of_two()
+    /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half, those from recirculation last.
+    /// Switches that mirror have all there can be.
+    pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
+        if setup.mirror.is_some() { MAX_SLOTS } else { 2 * ports.next_power_of_two() }
     }
 
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
+        if self.mirror.is_some() {
+            return self.run_sized::<{ 2 * MAX_SLOTS }, true>(agenda.sized(), horizon, around);
+        }
         match agenda.slots() {
-            2 => self.run_sized(agenda.sized::<4>(), horizon, around),
-            4 => self.run_sized(agenda.sized::<8>(), horizon, around),
-            8 => self.run_sized(agenda.sized::<16>(), horizon, around),
-            16 => self.run_sized(agenda.sized::<32>(), horizon, around),
-            32 => self.run_sized(agenda.sized::<64>(), horizon, around),
-            64 => self.run_sized(agenda.sized::<128>(), horizon, around),
-            128 => self.run_sized(agenda.sized::<256>(), horizon, around),
-            256 => self.run_sized(agenda.sized::<512>(), horizon, around),
-            512 => self.run_sized(agenda.sized::<1024>(), horizon, around),
-            _ => self.run_sized(agenda.sized::<2048>(), horizon, around),
+            2 => self.run_sized::<4, false>(agenda.sized(), horizon, around),
+            4 => self.run_sized::<8, false>(agenda.sized(), horizon, around),
+            8 => self.run_sized::<16, false>(agenda.sized(), horizon, around),
+            16 => self.run_sized::<32, false>(agenda.sized(), horizon, around),
+            32 => self.run_sized::<64, false>(agenda.sized(), horizon, around),
+            64 => self.run_sized::<128, false>(agenda.sized(), horizon, around),
+            128 => self.run_sized::<256, false>(agenda.sized(), horizon, around),
+            256 => self.run_sized::<512, false>(agenda.sized(), horizon, around),
+            512 => self.run_sized::<1024, false>(agenda.sized(), horizon, around),
+            _ => self.run_sized::<{ 2 * MAX_SLOTS }, false>(agenda.sized(), horizon, around),
         }
     }
 
-    fn run_sized<const NODES: usize>(&mut self, mut agenda: Sized<'_, NODES>, horizon: Key, around: &mut Net) {
+    /// `MIRROR` is for switches that mirror, so that the others have nothing to do with it.
+    fn run_sized<const NODES: usize, const MIRROR: bool>(
+        &mut self,
+        mut agenda: Sized<'_, NODES>,
+        horizon: Key,
+        around: &mut Net,
+    ) {
         let agenda = &mut agenda;
         loop {
             let key = agenda.next();
@@ -122,8 +152,16 @@ impl Switch {
             if slot < NODES / 4 {
                 self.transmission_over(now, slot, agenda, around);
             } else {
-                let (label, next) = around.wires.take(self.first_incoming + (slot - NODES / 4) as u32);
+                let from = slot - NODES / 4;
+                let (label, next) = around.wires.take(self.first_incoming + from as u32);
                 agenda.set(slot, next);
+                if MIRROR {
+                    self.arrived_at = from;
+                    if from >= self.ports.len() {
+                        self.arrive_again(now, label, agenda, around);
+                        continue;
+                    }
+                }
                 self.arrive(now, label, agenda, around);
             }
         }
@@ -278,6 +316,23 @@ impl Switch {
             }
         }
         self.arrive_at_idle(now, number, slot, agenda, around);
+    }
+
+    /// A header comes from recirculation, for the port that is its label's destination.
+    #[inline(never)]
+    fn arrive_again<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        label: Label,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let number = label.to as usize;
+        if self.ports[number].free_at > now {
+            self.queue_up(now, number, label.packet, None, agenda, around);
+        } else {
+            self.arrive_at_idle(now, number, label.packet, agenda, around);
+        }
     }
 
     /// Whether a packet passes an idle port; else it has to arrive there.
@@ -439,9 +494,8 @@ impl Switch {
             sending += if port.free_at > now { rate } else { 0 };
         }
         let note = &mut self.at_drops[buffer];
-        note.drops += 1;
-        note.memory += sending as f64 / all as f64;
-        note.buffer += tm.used().as_f64() / tm.config().buffer.as_f64();
+        note.memory.record(sending as f64 / all as f64);
+        note.buffer.record(tm.used().as_f64() / tm.config().buffer.as_f64());
     }
 
     /// Packets that were pushed out, expelled or displaced are gone.
@@ -520,6 +574,11 @@ impl Switch {
         if !self.lost.is_empty() {
             self.settle_losses(buffer, around);
         }
+        if let Verdict::Dropped { reason } = verdict {
+            if self.mirror_dropped(now, number, slot, reason, agenda, around) {
+                return;
+            }
+        }
         let packet = around.wires.arena.get_mut(slot);
         let flow = packet.flow;
         let source = around.flows.source(flow);
@@ -541,6 +600,34 @@ impl Switch {
         packet.class = around.flows.answer_class(flow);
         let label = around.wires.arena.label(slot, around.flows.answer_bytes(flow));
         self.arrive(now, label, agenda, around);
+    }
+
+    /// Sends the header of a packet that a port has rejected around, if the switch mirrors and there is room. Returns whether it did.
+    fn mirror_dropped<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        slot: Slot,
+        reason: Reason,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) -> bool {
+        let Some(mirror) = &mut self.mirror else { return false };
+        let packet = *around.wires.arena.get(slot);
+        if !Mirror::wants(&packet, reason) {
+            return false;
+        }
+        let ports = (self.arrived_at, number);
+        let Some(event) = mirror.recirculate(now, ports, slot, &mut around.wires) else { return false };
+        if let Some((place, key)) = event {
+            agenda.set(NODES / 4 + place, key);
+        }
+        let port = &self.ports[number];
+        let tm = &mut self.buffers[port.buffer as usize];
+        let queue = tm.queue_index(port.local as usize, usize::from(packet.class & self.queue_mask));
+        tm.mirrored(queue, reason, packet.bytes);
+        around.flows.trimmed(packet.flow);
+        true
     }
 }
 

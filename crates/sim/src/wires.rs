@@ -38,6 +38,19 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// Puts a packet behind those in flight. Returns whether it is the only one.
+    #[inline(always)]
+    fn put(&mut self, packet: InFlight) -> bool {
+        if self.put.wrapping_sub(self.taken) as usize == self.ring.len() {
+            self.grow();
+        }
+        let place = self.put as usize & (self.ring.len() - 1);
+        self.ring[place] = packet;
+        let only = self.put == self.taken;
+        self.put = self.put.wrapping_add(1);
+        only
+    }
+
     /// Doubles the ring.
     #[cold]
     #[inline(never)]
@@ -117,20 +130,23 @@ impl Wires {
             self.lose(label.packet);
             return end;
         }
-        if wire.put.wrapping_sub(wire.taken) as usize == wire.ring.len() {
-            wire.grow();
-        }
-        let place = wire.put as usize & (wire.ring.len() - 1);
-        wire.ring[place] = InFlight { arrival, label };
-        if wire.put == wire.taken {
+        if wire.put(InFlight { arrival, label }) {
             let key = self.clock.arrival(arrival, wire.to_slot as usize, wire.salt);
             let (node, place) = (wire.to_node, wire.to_slot as usize);
-            wire.put = wire.put.wrapping_add(1);
             self.announce(node, place, key);
-        } else {
-            wire.put = wire.put.wrapping_add(1);
         }
         end
+    }
+
+    /// Starts to send a packet on a link that ends at the node that runs. Returns when it is free again, and an event that the caller
+    /// has to enter in the agenda, which it holds. No wire is crossed.
+    pub(crate) fn send_around(&mut self, link: u32, label: Label, start: Instant) -> (Instant, Option<Key>) {
+        let wire = &mut self.links[link as usize];
+        let end = start + wire.rate.serialization(u64::from(label.bytes()));
+        wire.sent += u64::from(label.bytes());
+        let arrival = end + wire.delay;
+        let only = wire.put(InFlight { arrival, label });
+        (end, only.then(|| self.clock.arrival(arrival, wire.to_slot as usize, wire.salt)))
     }
 
     /// Enters an event of another node than the one that runs.

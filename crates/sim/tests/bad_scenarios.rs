@@ -273,6 +273,22 @@ fn switches() {
                 "kind = \"red\"\nmin = \"90KB\"\nmax = \"30KB\"",
             ),
             ("an unknown kind of trimming", "[trim]\nkind = \"none\"", "[trim]\nkind = \"npd\""),
+            ("trimming and mirroring", "[trim]\nkind = \"none\"", "[trim]\nkind = \"ndp\"\n[mirror]"),
+            ("an unknown kind of mirroring", "[trim]\nkind = \"none\"", "[mirror]\nkind = \"deflect\""),
+            (
+                "mirroring with one queue",
+                "[switches.leaf1]",
+                "[switches.leaf1.mirror]\n[switches.leaf1.policy]\nkind = \"cs\"\n[switches.leaf1.scheduler]\nkind = \"fifo\"\n[switches.leaf1]\nqueues = 1",
+            ),
+            (
+                "a class that headers cannot have",
+                "[switches.leaf1]",
+                "[switches.leaf1.mirror]\nclass = 2\n[switches.leaf1]",
+            ),
+            ("nothing left of a packet", "[trim]\nkind = \"none\"", "[mirror]\nsize = 0"),
+            ("a slow recirculation port", "[trim]\nkind = \"none\"", "[mirror]\nrate = \"1Kbps\""),
+            ("a pipeline without ports", "[trim]\nkind = \"none\"", "[mirror]\nports_per_pipeline = 0"),
+            ("settings of mirroring that is off", "[trim]\nkind = \"none\"", "[mirror]\nkind = \"none\"\nsize = 64"),
             ("an unknown tier", "[tier.spine]\n", "[tier.spines]\n"),
             ("a tier of another topology", "[tier.spine]\n", "[tier.aggregation]\n"),
             ("a policy of a tier", "alpha = 8.0", "alpha = nan"),
@@ -281,7 +297,6 @@ fn switches() {
             ("hosts that trim", "buffer = \"1MB\"", "buffer = \"1MB\"\ntrim = { kind = \"ndp\" }"),
             ("a host's queue without a buffer", "kind = \"managed\"\nbuffer = \"1MB\"", "kind = \"managed\""),
             ("settings of a queue that is not managed", "kind = \"managed\"", "kind = \"fifo\""),
-            ("too few queues at the hosts", "buffer = \"1MB\"", "buffer = \"1MB\"\nqueues = 1"),
         ],
     );
     insta::assert_snapshot!(all);

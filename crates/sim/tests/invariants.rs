@@ -6,7 +6,7 @@ mod common;
 use common::{POLICIES, TRANSPORTS, assert_conserved, everything, outcome, overload, run};
 
 /// Schedulers, marking, trimming and path choices that the matrix goes through.
-const EXTRAS: [(&str, &str); 9] = [
+const EXTRAS: [(&str, &str); 11] = [
     ("plain", "[scheduler]\nkind = \"rr\""),
     ("marking", "[ecn]\nkind = \"step\"\nthreshold = \"6KB\"\n[scheduler]\nkind = \"drr\""),
     ("trimming", "[trim]\nkind = \"ndp\"\n[scheduler]\nkind = \"strict\"\n[routing]\nkind = \"spray-random\""),
@@ -15,6 +15,11 @@ const EXTRAS: [(&str, &str); 9] = [
         "[trim]\nkind = \"ndp\"\nreturn_to_sender = true\nheader_capacity = 4\n[scheduler]\nkind = \"strict\"\n[routing]\nkind = \"spray-round-robin\"",
     ),
     ("cutting", "[trim]\nkind = \"cut-payload\"\nwatermark = \"8KB\"\n[scheduler]\nkind = \"wrr\""),
+    ("mirroring", "[mirror]\n[scheduler]\nkind = \"strict\"\n[routing]\nkind = \"spray-random\""),
+    (
+        "mirroring too little",
+        "[mirror]\nrate = \"1Gbps\"\ncapacity = 4\nports_per_pipeline = 3\n[scheduler]\nkind = \"drr\"",
+    ),
     ("ranking", "[scheduler]\nkind = \"sp-pifo\"\nqueues = 8\ncapacity = 6"),
     ("sorting", "[scheduler]\nkind = \"pifo\"\ncapacity = 16"),
     ("fair", "[scheduler]\nkind = \"afq\"\nqueues = 8\nbytes_per_round = 3000\nrows = 1\ncolumns = 4"),
@@ -99,7 +104,7 @@ fn a_run_can_be_repeated() {
 fn looking_changes_nothing() {
     const MEASURES: [&str; 5] = [
         "sample = \"1us\"",
-        "sample = \"777ns\"\ntimeline = \"all\"",
+        "sample = \"777ns\"\ntimeline = \"all\"\nqueues = \"all\"\nprogress = \"all\"",
         "sample = \"10ms\"",
         "trace_flows = [0, 1, 2, 3]",
         "sample = \"1.3us\"\ntrace_switches = \"all\"",

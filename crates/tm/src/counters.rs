@@ -18,11 +18,21 @@ pub(crate) struct Losses {
     pub(crate) headers_sent: Count,
     /// Headers that were pushed out or expelled from a data queue (cut payload).
     pub(crate) headers_lost: u64,
+    /// Dropped here, but their headers were kept elsewhere.
+    pub(crate) mirrored: Count,
 }
 
 impl Losses {
     pub(crate) fn drop(&mut self, reason: Reason, bytes: u32) {
         self.dropped[reason as usize].add(bytes);
+    }
+
+    /// A packet that was dropped counts as trimmed instead.
+    pub(crate) fn mirror(&mut self, reason: Reason, bytes: u32) {
+        let dropped = &mut self.dropped[reason as usize];
+        dropped.packets -= 1;
+        dropped.bytes -= u64::from(bytes);
+        self.mirrored.add(bytes);
     }
 }
 
@@ -64,11 +74,13 @@ impl Counters {
     }
 
     pub(crate) fn of_queue(queue: &crate::buffer::Queue, losses: &Losses) -> Self {
+        let mut trimmed = losses.trimmed;
+        trimmed += losses.mirrored;
         let mut counters = Self {
             admitted: queue.admitted(),
             sent: queue.sent(),
             marked: losses.marked,
-            trimmed: losses.trimmed,
+            trimmed,
             headers_sent: losses.headers_sent,
             returned: losses.returned,
             dropped_by: losses.dropped,
@@ -85,7 +97,7 @@ impl Counters {
                 counters.offered += count;
             }
         }
-        counters.offered += losses.trimmed;
+        counters.offered += trimmed;
         counters.offered += losses.returned;
         counters
     }

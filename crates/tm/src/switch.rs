@@ -16,7 +16,7 @@ use crate::rank::Ranker;
 use crate::schedule::{Place, Scheduler, SchedulerConfig};
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
-use crate::verdict::{Departure, Explanation, Lost, Threshold, Verdict, Why};
+use crate::verdict::{Departure, Explanation, Lost, Reason, Threshold, Verdict, Why};
 use alloc::format;
 
 /// Where an instant is, for what the core does on its own.
@@ -603,6 +603,12 @@ impl Tm {
         self.policy.threshold(self.path.place(queue), &self.path.buffer)
     }
 
+    /// The caller has kept the header of a packet that was dropped on arrival (mirror on drop): it counts as trimmed, not as dropped.
+    /// Its header, if it arrives here again, is a packet like any other.
+    pub fn mirrored(&mut self, queue: usize, reason: Reason, bytes: u32) {
+        self.path.losses[queue].mirror(reason, bytes);
+    }
+
     /// The counters of a queue.
     pub fn queue_counters(&self, queue: usize) -> Counters {
         Counters::of_queue(&self.path.buffer.queues[queue], &self.path.losses[queue])
@@ -653,8 +659,8 @@ impl Tm {
             counters.sent.packets + counters.dropped.packets + counters.returned.packets + counters.trimmed.packets;
         // A header that waited in a data queue and was pushed out or expelled counts as trimmed and as dropped.
         let headers_lost: u64 = self.path.losses.iter().map(|losses| losses.headers_lost).sum();
-        let headers_in_queues =
-            counters.trimmed.packets - counters.headers_sent.packets - headers as u64 - headers_lost;
+        let trimmed: u64 = self.path.losses.iter().map(|losses| losses.trimmed.packets).sum();
+        let headers_in_queues = trimmed - counters.headers_sent.packets - headers as u64 - headers_lost;
         let data_waiting = counters.waiting.packets - headers_in_queues;
         self.path.buffer.is_consistent(waiting, headers)
             && ports

@@ -276,6 +276,7 @@ fn abm(alpha: &[f64; 8], per_port: &[usize], packets: f64) -> (TmConfig, Vec<usi
         alpha: PerQueue::Each(alpha.to_vec()),
         alpha_unscheduled: None,
         interval: Duration::from_us(60),
+        congested_at: None,
     });
     config.scheduler = SchedulerConfig::RoundRobin;
     (config, queues)
@@ -356,6 +357,7 @@ fn abm_drain_time_exceeds_theorem_3_where_ports_are_shared() {
         alpha: PerQueue::Each(vec![8.0, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
         alpha_unscheduled: None,
         interval: Duration::from_us(24),
+        congested_at: None,
     });
     config.scheduler = SchedulerConfig::RoundRobin;
     let mut overload = Overload::new(&config, &[0, 1], false, 1);

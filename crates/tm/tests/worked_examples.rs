@@ -7,9 +7,9 @@
 mod common;
 
 use common::{alphas, at, dt_each, is_queued, offer, packet, send, start, switch};
-use forebay_tm::admit::{FlexibleBufferConfig, PolicyConfig};
+use forebay_tm::admit::{AbmConfig, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};
-use forebay_tm::{Bytes, Packet, Reason, Tm, Verdict};
+use forebay_tm::{Bytes, Duration, Packet, Reason, Tm, Verdict};
 
 /// A hundredth of a packet of the paper. Ports send one a slot.
 const HUNDREDTH: u32 = 10;
@@ -146,6 +146,43 @@ fn fb_figures_5b_and_5c() {
     // The incast reaches its fair share, 2 * 60 / (1 + 2 + 1/5) = 37.5 packets, before it loses any.
     let at_loss = example.incast(&LOW_QUEUES);
     assert!(at_loss >= 37.5, "the incast loses packets at {at_loss}");
+}
+
+// ---- ABM ----------------------------------------------------------------------------------------------------------
+
+/// Congested queues as ABM's authors count them, with 10,000 bytes as a full queue: of a queue counts what its last packet found,
+/// 5,000 of two packets and more than 10,000 of four, so `n` is 1.5 from the next measurement on, and stays so when both have
+/// drained, until packets that find less come.
+#[test]
+fn abm_counts_queues_by_their_length() {
+    let mut config = switch(3, 1, 100_000);
+    config.policy = PolicyConfig::Abm(AbmConfig {
+        alpha: alphas(&[1.0]),
+        interval: Duration::from_us(10),
+        congested_at: Some(Bytes::new(10_000)),
+        ..AbmConfig::default()
+    });
+    let mut tm = start(&config);
+    let n_and_threshold = |tm: &mut Tm, us: u64| {
+        tm.settle(at(us * 1_000_000), &mut |_| ());
+        let threshold = tm.threshold(2).unwrap();
+        (threshold.n.unwrap(), threshold.value)
+    };
+    for (port, packets) in [(0, 2), (1, 4)] {
+        for _ in 0..packets {
+            assert!(is_queued(offer(&mut tm, at(0), &packet(0, port, 0, 5_000))));
+        }
+    }
+    assert_eq!(n_and_threshold(&mut tm, 9), (1.0, 70_000.0));
+    assert_eq!(n_and_threshold(&mut tm, 10), (1.5, 70_000.0 / 1.5));
+    for (port, packets) in [(0, 2), (1, 4)] {
+        for _ in 0..packets {
+            assert!(send(&mut tm, at(11_000_000), port).is_some());
+        }
+    }
+    assert_eq!(n_and_threshold(&mut tm, 40), (1.5, 100_000.0 / 1.5));
+    assert!(is_queued(offer(&mut tm, at(41_000_000), &packet(0, 1, 0, 5_000))));
+    assert_eq!(n_and_threshold(&mut tm, 50), (1.0, 95_000.0));
 }
 
 // ---- AIFO ---------------------------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ transport = "dctcp"
 
 [measure]
 timeline = "all"
+queues = "all"
+progress = ["random"]
 "#;
 
 /// A directory with [`SMALL`] as `small.toml`.

@@ -84,9 +84,81 @@ impl Occupancy {
     }
 }
 
+/// How often a share of something was how large, in steps of a percent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shares {
+    /// How often it was so many percent, rounded to the nearest; empty if nothing was ever counted.
+    counts: Vec<u64>,
+    sum: f64,
+}
+
+impl Shares {
+    /// Counts a share, from 0 to 1.
+    pub fn record(&mut self, share: f64) {
+        if self.counts.is_empty() {
+            self.counts.resize(101, 0);
+        }
+        self.counts[(share * 100.0).round().clamp(0.0, 100.0) as usize] += 1;
+        self.sum += share;
+    }
+
+    /// Counts what another has counted.
+    pub fn add(&mut self, other: &Self) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (own, others) in self.counts.iter_mut().zip(&other.counts) {
+            *own += others;
+        }
+        self.sum += other.sum;
+    }
+
+    /// How many were counted.
+    pub fn samples(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The mean, exactly; NaN of nothing.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.samples() as f64
+    }
+
+    /// For each percent, as a share, how large a part of what was counted does not exceed it; empty of nothing.
+    pub fn distribution(&self) -> Vec<(f64, f64)> {
+        let samples = self.samples();
+        let mut below = 0;
+        let part = |(percent, count): (usize, &u64)| {
+            below += count;
+            (percent as f64 / 100.0, below as f64 / samples as f64)
+        };
+        self.counts.iter().enumerate().map(part).collect()
+    }
+
+    /// The smallest share, in whole percent, that at least the part `p` of what was counted does not exceed; NaN of nothing.
+    pub fn percentile(&self, p: f64) -> f64 {
+        self.distribution().into_iter().find(|(_, below)| *below >= p).map_or(f64::NAN, |(share, _)| share)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_counted_by_the_percent() {
+        let mut shares = Shares::default();
+        assert!(shares.mean().is_nan() && shares.percentile(0.5).is_nan() && shares.distribution().is_empty());
+        for eighths in 1..=8 {
+            shares.record(f64::from(eighths) / 8.0);
+        }
+        assert_eq!((shares.samples(), shares.mean()), (8, 4.5 / 8.0));
+        assert_eq!((shares.percentile(0.5), shares.percentile(0.51), shares.percentile(1.0)), (0.5, 0.63, 1.0));
+        let mut both = Shares::default();
+        both.add(&shares);
+        both.record(0.0);
+        assert_eq!((both.samples(), both.mean(), both.percentile(0.01)), (9, 0.5, 0.0));
+        assert_eq!((both.distribution().len(), both.distribution()[100]), (101, (1.0, 1.0)));
+    }
 
     #[test]
     fn buckets_are_narrow_and_in_order() {

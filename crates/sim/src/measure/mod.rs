@@ -2,12 +2,13 @@
 
 pub(crate) mod cost;
 pub mod histogram;
+pub(crate) mod progress;
 pub(crate) mod sample;
 pub mod trace;
 
 use crate::flow::{FlowRecord, QuerySpec};
 use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads};
-use histogram::Occupancy;
+use histogram::{Occupancy, Shares};
 
 /// What became of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +46,27 @@ pub struct PlaceRecord {
     pub utilization: f64,
     /// For a whole buffer: its memory reads.
     pub memory: MemoryReads,
-    /// For a whole buffer: the mean share of its memory read bandwidth that was in use when packets were dropped, over drops; NaN
-    /// if nothing was dropped.
-    pub memory_use_at_drops: f64,
-    /// For a whole buffer: the mean share of it that was in use when packets were dropped; NaN if nothing was dropped.
-    pub buffer_use_at_drops: f64,
+    /// For a whole buffer: the share of its memory read bandwidth that was in use when packets were dropped, over drops.
+    pub memory_use_at_drops: Shares,
+    /// For a whole buffer: the share of it that was in use when packets were dropped, over drops.
+    pub buffer_use_at_drops: Shares,
     /// For a whole buffer: its size.
     pub size: Bytes,
+}
+
+/// A recirculation port at the end of a run (mirror on drop).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecirculationRecord {
+    /// The index of the switch.
+    pub switch: u32,
+    /// The pipeline within the switch.
+    pub pipeline: u32,
+    /// Headers that were sent around.
+    pub mirrored: u64,
+    /// Headers that found its queue full; their packets count as dropped.
+    pub full: u64,
+    /// The most headers that waited in front of it.
+    pub peak: u64,
 }
 
 /// One sample of a switch's buffer.
@@ -73,6 +88,34 @@ pub struct TimelineSample {
     pub threshold: Option<f64>,
     /// Packets dropped in this buffer so far.
     pub drops: u64,
+}
+
+/// One sample of a queue of a chosen switch, from its first packet on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueSample {
+    /// When.
+    pub at: Instant,
+    /// The index of the switch.
+    pub switch: u32,
+    /// The port within the switch.
+    pub port: u32,
+    /// The queue number within the port.
+    pub queue: u32,
+    /// Its length.
+    pub bytes: Bytes,
+    /// Its threshold, if the policy has one.
+    pub threshold: Option<f64>,
+}
+
+/// How far a flow of a chosen workload has come: samples from its start until it is complete, and one at the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// When.
+    pub at: Instant,
+    /// Its number in [`RunResult::flows`].
+    pub flow: u32,
+    /// Payload that has arrived, every byte counted once.
+    pub bytes: u64,
 }
 
 /// What the run cost.
@@ -101,8 +144,14 @@ pub struct RunResult {
     pub queries: Vec<QueryRecord>,
     /// Buffers, ports and queues of all switches.
     pub places: Vec<PlaceRecord>,
+    /// Recirculation ports of all switches that mirror.
+    pub recirculation: Vec<RecirculationRecord>,
     /// Samples of the chosen switches.
     pub timeline: Vec<TimelineSample>,
+    /// Samples of the chosen switches' queues.
+    pub queue_timeline: Vec<QueueSample>,
+    /// Samples of the chosen workloads' flows.
+    pub progress: Vec<FlowSample>,
     /// What happened to the packets that were watched, in the order of their places' turns.
     pub trace: Vec<trace::TraceEvent>,
     /// Packets that hosts sent, and that reached hosts, answers included.

@@ -1,7 +1,7 @@
 //! Looks at all buffers at regular times.
 
-use super::histogram::Occupancy;
-use super::{PlaceRecord, TimelineSample};
+use super::histogram::{Occupancy, Shares};
+use super::{PlaceRecord, QueueSample, TimelineSample};
 use crate::scenario::{MeasureSetup, Scenario};
 use crate::switch::Switch;
 use crate::wires::Wires;
@@ -24,16 +24,16 @@ pub(crate) struct Sampler {
     /// Whether a switch's samples are kept.
     watched: Vec<bool>,
     pub(crate) timeline: Vec<TimelineSample>,
+    /// Whether samples of a switch's queues are kept.
+    queues_watched: Vec<bool>,
+    pub(crate) queue_timeline: Vec<QueueSample>,
     /// Bytes that each link had sent when the scenario's duration was over.
     sent: Option<Vec<u64>>,
 }
 
 impl Sampler {
     pub(crate) fn new(setup: &MeasureSetup, switches: &[Switch]) -> Self {
-        let mut watched = vec![false; switches.len()];
-        for switch in &setup.timeline {
-            watched[*switch] = true;
-        }
+        let among = |chosen: &[usize]| (0..switches.len()).map(|switch| chosen.contains(&switch)).collect();
         let buffers = switches.iter().map(|switch| {
             let buffers = switch.buffers.iter().map(|tm| BufferSamples {
                 whole: Occupancy::default(),
@@ -47,8 +47,10 @@ impl Sampler {
             next: Instant::ZERO + setup.sample,
             samples: 0,
             buffers: buffers.collect(),
-            watched,
+            watched: among(&setup.timeline),
             timeline: Vec::new(),
+            queues_watched: among(&setup.queues),
+            queue_timeline: Vec::new(),
             sent: None,
         }
     }
@@ -67,6 +69,9 @@ impl Sampler {
                 let used = tm.used();
                 if self.watched[number] {
                     self.timeline.push(watch(now, number, buffer, switch));
+                }
+                if self.queues_watched[number] {
+                    self.queue_timeline.extend(watch_queues(now, number, buffer, switch));
                 }
                 if used == Bytes::ZERO {
                     continue;
@@ -124,8 +129,7 @@ impl Sampler {
                         });
                         let whole = port.is_none();
                         let at_drops = &switch.at_drops[buffer];
-                        let mean =
-                            |sum: f64| if whole && at_drops.drops > 0 { sum / at_drops.drops as f64 } else { f64::NAN };
+                        let of_buffer = |shares: &Shares| if whole { shares.clone() } else { Shares::default() };
                         places.push(PlaceRecord {
                             switch: number as u32,
                             buffer: buffer as u32,
@@ -135,8 +139,8 @@ impl Sampler {
                             occupancy,
                             utilization,
                             memory: if whole { tm.memory_reads() } else { MemoryReads::default() },
-                            memory_use_at_drops: mean(at_drops.memory),
-                            buffer_use_at_drops: mean(at_drops.buffer),
+                            memory_use_at_drops: of_buffer(&at_drops.memory),
+                            buffer_use_at_drops: of_buffer(&at_drops.buffer),
                             size: if whole { tm.config().buffer } else { Bytes::ZERO },
                         });
                     };
@@ -173,4 +177,19 @@ fn watch(at: Instant, number: usize, buffer: usize, switch: &Switch) -> Timeline
         threshold: tm.threshold(longest).map(|threshold| threshold.value),
         drops: tm.pool_counters().dropped.packets,
     }
+}
+
+/// One sample of each queue of a buffer that was ever offered something.
+fn watch_queues(at: Instant, number: usize, buffer: usize, switch: &Switch) -> impl Iterator<Item = QueueSample> {
+    let tm = &switch.buffers[buffer];
+    let queues = tm.config().queues;
+    let used = (0..tm.config().total_queues()).filter(|queue| tm.queue_counters(*queue).offered.packets > 0);
+    used.map(move |queue| QueueSample {
+        at,
+        switch: number as u32,
+        port: switch.port_number(buffer, queue / queues) as u32,
+        queue: (queue % queues) as u32,
+        bytes: tm.queue_bytes(queue),
+        threshold: tm.threshold(queue).map(|threshold| threshold.value),
+    })
 }

@@ -2,8 +2,7 @@
 
 use super::read::{read, with_document};
 use super::switches::{BufferSize, Part, SwitchSettings};
-use super::{MeasureSetup, NicSetup, PathChoice, Scenario};
-use crate::network::NetworkPlan;
+use super::{MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
 use crate::topology::{Graph, Topology, Wire};
 use crate::transport::pfabric::RankBy;
 use crate::transport::udp::{Arrivals, Spread, UdpConfig};
@@ -36,7 +35,7 @@ pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<Str
                 out.head(&format!("[[{key}]]")).0.push_str(&table.to_toml());
             }
         }
-        out.measure(&scenario.measure, &scenario.network);
+        out.measure(&scenario.measure, &scenario);
         Ok(out.0)
     })
 }
@@ -160,6 +159,22 @@ impl Writer {
             self.bare("cell_pointers", cell_pointers);
         }
         write_switch_tables(&prefix, &settings.tables, &mut self.0);
+        if let Some(mirror) = &settings.mirror {
+            self.head(&format!("[{prefix}mirror]"));
+            self.mirror(mirror.as_ref());
+        }
+    }
+
+    fn mirror(&mut self, mirror: Option<&MirrorSetup>) {
+        let Some(mirror) = mirror else {
+            self.word("kind", "none");
+            return;
+        };
+        self.word("kind", "generic").word("size", mirror.size).word("rate", mirror.rate);
+        self.bare("capacity", mirror.capacity).word("delay", mirror.delay).bare("class", mirror.class);
+        if mirror.ports_per_pipeline < usize::MAX {
+            self.bare("ports_per_pipeline", mirror.ports_per_pipeline);
+        }
     }
 
     fn transport(&mut self, name: &str, config: &TransportConfig) {
@@ -189,6 +204,9 @@ impl Writer {
         }
         if let Some(bytes) = it.unscheduled {
             common.word("unscheduled", bytes);
+        }
+        if let Some(rank) = it.fixed_rank {
+            common.bare("fixed_rank", rank);
         }
         let recovery = if it.recovery == Recovery::Sack { "sack" } else { "newreno" };
         common.bare("handshake", it.handshake).word("recovery", recovery);
@@ -267,16 +285,26 @@ impl Writer {
         }
     }
 
-    fn measure(&mut self, measure: &MeasureSetup, plan: &NetworkPlan) {
+    fn measure(&mut self, measure: &MeasureSetup, scenario: &Scenario) {
+        let plan = &scenario.network;
         self.head("[measure]").word("sample", measure.sample);
-        for (key, switches) in [("timeline", &measure.timeline), ("trace_switches", &measure.trace_switches)] {
-            let names: Vec<String> = switches.iter().map(|switch| quoted(&plan.switches[*switch].name)).collect();
-            if names.len() == plan.switches.len() {
-                self.word(key, "all");
-            } else {
-                self.bare(key, format!("[{}]", names.join(", ")));
-            }
+        let of_switches =
+            [("timeline", &measure.timeline), ("queues", &measure.queues), ("trace_switches", &measure.trace_switches)];
+        for (key, switches) in of_switches {
+            let names = switches.iter().map(|switch| quoted(&plan.switches[*switch].name));
+            self.some_of(key, &names.collect::<Vec<_>>(), plan.switches.len());
         }
+        let names = measure.progress.iter().map(|workload| quoted(&scenario.workloads[*workload].name));
+        self.some_of("progress", &names.collect::<Vec<_>>(), scenario.workloads.len());
         self.bare("trace_flows", format!("{:?}", measure.trace_flows));
+    }
+
+    /// A list of names, or `"all"` if they are all there are.
+    fn some_of(&mut self, key: &str, names: &[String], of: usize) {
+        if names.len() == of {
+            self.word(key, "all");
+        } else {
+            self.bare(key, format!("[{}]", names.join(", ")));
+        }
     }
 }

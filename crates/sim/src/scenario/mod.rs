@@ -2,14 +2,17 @@
 
 mod check;
 mod describe;
+mod mirror;
 mod read;
 mod read_failure;
 mod read_topology;
 mod read_transport;
+mod scale;
 pub mod sweep;
 mod switches;
 
 pub use describe::describe;
+pub use mirror::MirrorSetup;
 
 use crate::network::NetworkPlan;
 use crate::transport::TransportConfig;
@@ -35,6 +38,8 @@ pub struct SwitchSetup {
     pub buffers: Vec<ValidConfig>,
     /// Ports of each buffer but the last, which may have fewer.
     pub ports_per_buffer: usize,
+    /// Whether the headers of rejected packets are sent around.
+    pub mirror: Option<MirrorSetup>,
 }
 
 /// The queue in front of a host's link.
@@ -74,6 +79,10 @@ pub struct MeasureSetup {
     pub sample: Duration,
     /// Samples of switches' occupancy are kept as a timeline for these switches (indices).
     pub timeline: Vec<usize>,
+    /// Samples of all queues are kept for these switches (indices).
+    pub queues: Vec<usize>,
+    /// Samples of how far flows have come are kept for these workloads (indices).
+    pub progress: Vec<usize>,
     /// Packets of these flows (numbers in the plan) are traced.
     pub trace_flows: Vec<u32>,
     /// Packets at these switches are traced.

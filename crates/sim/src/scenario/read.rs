@@ -10,7 +10,7 @@ use forebay_settings::{Diagnostic, Document, Settings, Table, Value};
 use forebay_tm::{Bytes, Duration};
 use std::path::Path;
 
-const TOP_KEYS: [&str; 19] = [
+const TOP_KEYS: [&str; 21] = [
     "name",
     "seed",
     "duration",
@@ -22,6 +22,7 @@ const TOP_KEYS: [&str; 19] = [
     "scheduler",
     "ecn",
     "trim",
+    "mirror",
     "tier",
     "switches",
     "nic",
@@ -29,8 +30,9 @@ const TOP_KEYS: [&str; 19] = [
     "workload",
     "failure",
     "measure",
-    // What a sweep changes; a single run passes over it.
+    // What a sweep changes, and what its smaller scales leave out; a single run passes over them.
     "sweep",
+    "scale",
 ];
 
 /// A second.
@@ -62,6 +64,10 @@ pub(super) fn with_document<T>(
 
 /// Reads everything; the topology and the switches' settings come back as they were given, too.
 pub(super) fn read<'d>(file: &str, root: &Table<'d>) -> Result<(Scenario, Topology, Switches<'d>), Diagnostic> {
+    if let Some(kind) = root.get("kind").filter(|kind| kind.text() == Ok("analysis")) {
+        let remedy = "give it to forebay reproduce, as PAPER/FIGURE";
+        return Err(kind.error("this is no scenario but parameters of an analysis", remedy));
+    }
     root.allow(&TOP_KEYS, |_| false, "")?;
     let name = name_of(file, root)?;
     let seed = root.get("seed").map_or(Ok(1), |value| value.integer())?;
@@ -101,6 +107,7 @@ pub(super) fn read<'d>(file: &str, root: &Table<'d>) -> Result<(Scenario, Topolo
     };
     check::check_links(&scenario, root)?;
     scenario.workloads = workloads(&scenario, &tables, Path::new(file), classes)?;
+    scenario.measure.progress = progress(root, &scenario.workloads)?;
     check::check(&scenario, root, &tables)?;
     Ok((scenario, topology, switches))
 }
@@ -153,11 +160,13 @@ fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnos
     let mut setup = MeasureSetup {
         sample: Duration::from_us(10),
         timeline: Vec::new(),
+        queues: Vec::new(),
+        progress: Vec::new(),
         trace_flows: Vec::new(),
         trace_switches: Vec::new(),
     };
     let Some(table) = root.table("measure")? else { return Ok(setup) };
-    table.allow(&["sample", "timeline", "trace_flows", "trace_switches"], |_| false, "")?;
+    table.allow(&["sample", "timeline", "queues", "progress", "trace_flows", "trace_switches"], |_| false, "")?;
     if let Some(value) = table.get("sample") {
         setup.sample = value.duration()?;
         if setup.sample < Duration::from_ps(1_000) {
@@ -180,6 +189,7 @@ fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnos
         Ok(switches)
     };
     setup.timeline = switches("timeline")?;
+    setup.queues = switches("queues")?;
     setup.trace_switches = switches("trace_switches")?;
     if let Some(value) = table.get("trace_flows") {
         let flows = value.list().ok_or_else(|| value.error("this is not a list", "give flows such as [0, 7]"))?;
@@ -188,6 +198,31 @@ fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnos
         setup.trace_flows.dedup();
     }
     Ok(setup)
+}
+
+/// The workloads whose flows' progress is sampled.
+fn progress(root: &Table<'_>, workloads: &[workload::WorkloadConfig]) -> Result<Vec<usize>, Diagnostic> {
+    let Some(value) = root.table("measure")?.and_then(|table| table.get("progress")) else { return Ok(Vec::new()) };
+    let Some(names) = value.list() else {
+        value.word(&[("all", ())]).map_err(|error| Diagnostic {
+            remedy: "give \"all\", or a list of workloads' names such as [\"incast\"]".into(),
+            ..error
+        })?;
+        return Ok((0..workloads.len()).collect());
+    };
+    let mut chosen = Vec::with_capacity(names.len());
+    for value in &names {
+        let name = value.text()?;
+        let Some(index) = workloads.iter().position(|workload| workload.name == name) else {
+            let known: Vec<&str> = workloads.iter().map(|workload| workload.name.as_str()).collect();
+            let problem = format!("there is no workload \"{name}\"");
+            return Err(value.error(problem, format!("give one of: {}", known.join(", "))));
+        };
+        chosen.push(index);
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(chosen)
 }
 
 fn workloads(

@@ -102,7 +102,7 @@ pub(super) fn read(root: &Table<'_>) -> Result<(Topology, NetworkPlan), Diagnost
 }
 
 /// A rate that is not zero.
-fn rate(value: &Value<'_>) -> Result<Rate, Diagnostic> {
+pub(super) fn rate(value: &Value<'_>) -> Result<Rate, Diagnostic> {
     let rate = value.rate()?;
     if rate.bps() == 0 {
         return Err(value.error("nothing would ever arrive at this rate", Rate::FORMS));
@@ -111,7 +111,7 @@ fn rate(value: &Value<'_>) -> Result<Rate, Diagnostic> {
 }
 
 /// A delay that light could need on earth, not a slip of the unit.
-fn delay(value: &Value<'_>) -> Result<Duration, Diagnostic> {
+pub(super) fn delay(value: &Value<'_>) -> Result<Duration, Diagnostic> {
     let delay = value.duration()?;
     if delay > Duration::from_us(1_000_000) {
         return Err(value.error(format!("a delay of {delay} is too long"), "give 1s at most, such as \"1us\""));

@@ -7,7 +7,7 @@ use forebay_settings::{Diagnostic, Table, Value, nearest};
 use forebay_tm::{Duration, Rate};
 
 /// What all packets have.
-const PACKETS: [&str; 4] = ["mss", "header", "ecn", "unscheduled"];
+const PACKETS: [&str; 5] = ["mss", "header", "ecn", "unscheduled", "fixed_rank"];
 /// What a receiver that answers has.
 const ANSWERS: [&str; 2] = ["ack_bytes", "ack_class"];
 /// A retransmission timer that follows the round trip.
@@ -169,7 +169,8 @@ fn common(keys: &Keys<'_, '_>, common: &mut Common, classes: usize) -> Result<()
     keys.set("recovery", &mut common.recovery, |value| {
         value.word(&[("sack", Recovery::Sack), ("newreno", Recovery::NewReno)])
     })?;
-    keys.set("unscheduled", &mut common.unscheduled, |value| value.bytes().map(Some))
+    keys.set("unscheduled", &mut common.unscheduled, |value| value.bytes().map(Some))?;
+    keys.set("fixed_rank", &mut common.fixed_rank, |value| value.number().map(Some))
 }
 
 fn own(keys: &Keys<'_, '_>, kind: &mut TransportKind) -> Result<(), Diagnostic> {

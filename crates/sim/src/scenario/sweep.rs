@@ -5,6 +5,7 @@
 
 use super::Scenario;
 use super::read::with_document;
+use super::scale::{self, Scale};
 use forebay_settings::{Diagnostic, Table, Value};
 use std::collections::BTreeSet;
 
@@ -18,6 +19,10 @@ pub struct SweepPlan {
     pub seeds: Vec<u64>,
     /// At least one, with different labels.
     pub points: Vec<SweepPoint>,
+    /// What the scale sets for all points: to be applied after the command line's settings and before a point's own.
+    pub sets: Vec<(String, String)>,
+    /// What the scale says about itself.
+    pub says: Option<String>,
 }
 
 /// One combination of settings.
@@ -25,14 +30,27 @@ pub struct SweepPlan {
 pub struct SweepPoint {
     /// What it is called: "DT alpha=0.5"; empty if there is nothing to tell the only point from others.
     pub label: String,
-    /// Keys and values, to be applied in this order after those of the command line.
+    /// Keys and values, to be applied in this order after those of the command line and of the scale.
     pub settings: Vec<(String, String)>,
+    /// The name of its variant; empty if there are no variants.
+    pub variant: String,
+    /// Its values of the grid's keys: those settings that are not the variant's.
+    pub grid: Vec<(String, String)>,
+}
+
+/// What the points of a sweep are checked as before it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// As scenarios.
+    Scenarios,
+    /// Not at all: the keys of the grid are names that someone else gives a meaning.
+    Names,
 }
 
 /// A value that a sweep gives to a key, and where it stands.
-struct Given<'d> {
-    key: String,
-    value: Value<'d>,
+pub(super) struct Given<'d> {
+    pub(super) key: String,
+    pub(super) value: Value<'d>,
 }
 
 /// A key of the grid and its values.
@@ -50,11 +68,16 @@ struct Variant<'d> {
 }
 
 /// A point with the places that its settings come from.
+#[derive(Clone)]
 struct Draft<'p, 'd> {
     label: String,
+    variant: &'p str,
     /// Where the point as a whole is named.
     place: Option<&'p Value<'d>>,
+    /// The variant's first.
     settings: Vec<(&'p str, &'p Value<'d>)>,
+    /// How many of the settings are the variant's.
+    own: usize,
 }
 
 impl Draft<'_, '_> {
@@ -66,7 +89,19 @@ impl Draft<'_, '_> {
 /// Reads the sweep of a scenario file, with `sets` applied to all of its points; a file without `[sweep]` has one point without
 /// settings and without a label. Every point is read as a scenario, so that a sweep that cannot run to its end does not begin.
 pub fn read(file: &str, text: &str, sets: &[(String, String)]) -> Result<SweepPlan, Diagnostic> {
+    read_at(file, text, sets, None, Checked::Scenarios)
+}
+
+/// Reads the sweep as one of the file's scales, `[scale.NAME]`, has it; `None`: as the file itself has it.
+pub fn read_at(
+    file: &str,
+    text: &str,
+    sets: &[(String, String)],
+    scale: Option<&str>,
+    checked: Checked,
+) -> Result<SweepPlan, Diagnostic> {
     with_document(file, text, sets, |root| {
+        let scale = scale.map_or(Ok(Scale::default()), |name| scale::read(root, name, sets))?;
         let seed = root.get("seed").map_or(Ok(1), |value| value.integer())?;
         let (mut seeds, mut grid, mut variants) = (vec![seed], Vec::new(), Vec::new());
         if let Some(table) = root.table("sweep")? {
@@ -77,15 +112,41 @@ pub fn read(file: &str, text: &str, sets: &[(String, String)]) -> Result<SweepPl
             }
             grid = read_grid(&table, sets)?;
             variants = read_variants(&table, &grid, sets)?;
-            check_runs(&table, &seeds, &grid, &variants)?;
         }
+        if let Some(value) = &scale.seeds {
+            seeds = read_seeds(value)?;
+            refuse_given("seed", value, sets)?;
+        }
+        for (key, value) in &scale.grid {
+            let values = list_of(value)?;
+            match grid.iter_mut().find(|axis| axis.key == *key) {
+                Some(axis) => axis.values = values,
+                None => return Err(value.error(format!("the sweep's grid has no {key}"), "name a key of [sweep.grid]")),
+            }
+        }
+        if let Some(kept) = &scale.variants {
+            let names = kept.iter().map(Value::text).collect::<Result<Vec<_>, _>>()?;
+            let unknown = |name: &&str| !variants.iter().any(|variant| variant.name == *name);
+            if let Some((value, name)) = kept.iter().zip(&names).find(|(_, name)| unknown(name)) {
+                let problem = format!("no variant is called \"{name}\"");
+                return Err(value.error(problem, "name variants of [[sweep.variant]]"));
+            }
+            variants.retain(|variant| names.contains(&variant.name));
+        }
+        let table = root.table("sweep")?;
+        check_runs(table.as_ref().unwrap_or(root), &seeds, &grid, &variants)?;
         let drafts = drafts(&grid, &variants);
         check_labels(&drafts)?;
-        for draft in &drafts {
-            check_point(file, text, sets, draft)?;
+        let all_sets: Vec<(String, String)> = sets.iter().chain(&scale.sets).cloned().collect();
+        for draft in drafts.iter().filter(|_| checked == Checked::Scenarios) {
+            check_point(file, text, &all_sets, draft)?;
         }
-        let points = drafts.iter().map(|draft| SweepPoint { label: draft.label.clone(), settings: draft.settings() });
-        Ok(SweepPlan { seeds, points: points.collect() })
+        let point = |draft: &Draft<'_, '_>| {
+            let settings = draft.settings();
+            let grid = settings[draft.own..].to_vec();
+            SweepPoint { label: draft.label.clone(), settings, variant: draft.variant.to_owned(), grid }
+        };
+        Ok(SweepPlan { seeds, points: drafts.iter().map(point).collect(), sets: scale.sets, says: scale.says })
     })
 }
 
@@ -117,7 +178,12 @@ fn read_seeds(value: &Value<'_>) -> Result<Vec<u64>, Diagnostic> {
 }
 
 /// The keys and values of a table; a key with a dot in it is a path, and tables under other keys lead on.
-fn settings_of<'d>(table: &Table<'d>, before: &str, skip: &str, all: &mut Vec<Given<'d>>) -> Result<(), Diagnostic> {
+pub(super) fn settings_of<'d>(
+    table: &Table<'d>,
+    before: &str,
+    skip: &str,
+    all: &mut Vec<Given<'d>>,
+) -> Result<(), Diagnostic> {
     for key in table.keys().into_iter().filter(|key| *key != skip) {
         let Some(value) = table.get(key) else { continue };
         let path = if before.is_empty() { key.to_owned() } else { format!("{before}.{key}") };
@@ -143,7 +209,7 @@ fn are_related(a: &str, b: &str) -> bool {
 }
 
 /// Refuses to sweep what an argument has fixed.
-fn refuse_given(key: &str, value: &Value<'_>, sets: &[(String, String)]) -> Result<(), Diagnostic> {
+pub(super) fn refuse_given(key: &str, value: &Value<'_>, sets: &[(String, String)]) -> Result<(), Diagnostic> {
     match sets.iter().find(|(set, _)| are_related(set.trim(), key)) {
         Some((set, to)) => {
             let problem = format!("--set \"{set}={to}\" gives this to all points, and the sweep gives it to each");
@@ -153,14 +219,19 @@ fn refuse_given(key: &str, value: &Value<'_>, sets: &[(String, String)]) -> Resu
     }
 }
 
+/// The values of a key of the grid.
+fn list_of<'d>(value: &Value<'d>) -> Result<Vec<Value<'d>>, Diagnostic> {
+    let values = value.list().filter(|values| !values.is_empty());
+    values.ok_or_else(|| value.error("a grid takes a list of values", "write [0.5, 1.0, 2.0]"))
+}
+
 fn read_grid<'d>(table: &Table<'d>, sets: &[(String, String)]) -> Result<Vec<Axis<'d>>, Diagnostic> {
     let Some(grid) = table.table("grid")? else { return Ok(Vec::new()) };
     let mut given = Vec::new();
     settings_of(&grid, "", "", &mut given)?;
     let mut axes: Vec<Axis<'d>> = Vec::new();
     for Given { key, value } in given {
-        let values = value.list().filter(|values| !values.is_empty());
-        let values = values.ok_or_else(|| value.error("a grid takes a list of values", "write [0.5, 1.0, 2.0]"))?;
+        let values = list_of(&value)?;
         refuse_given(&key, &value, sets)?;
         if let Some(other) = axes.iter().find(|axis| are_related(&axis.key, &key)) {
             return Err(value.error(format!("the grid gives {} already", other.key), "leave one of the two out"));
@@ -212,13 +283,15 @@ fn check_runs(table: &Table<'_>, seeds: &[u64], grid: &[Axis<'_>], variants: &[V
 fn drafts<'p, 'd>(grid: &'p [Axis<'d>], variants: &'p [Variant<'d>]) -> Vec<Draft<'p, 'd>> {
     let named = |variant: &'p Variant<'d>| Draft {
         label: variant.name.to_owned(),
+        variant: variant.name,
         place: Some(&variant.place),
         settings: variant.settings.iter().map(|given| (given.key.as_str(), &given.value)).collect(),
+        own: variant.settings.len(),
     };
     let mut drafts: Vec<Draft<'p, 'd>> = variants.iter().map(named).collect();
     if drafts.is_empty() {
         let place = grid.first().map(|axis| &axis.place);
-        drafts.push(Draft { label: String::new(), place, settings: Vec::new() });
+        drafts.push(Draft { label: String::new(), variant: "", place, settings: Vec::new(), own: 0 });
     }
     for axis in grid {
         let name = short_key(&axis.key, grid);
@@ -228,7 +301,7 @@ fn drafts<'p, 'd>(grid: &'p [Axis<'d>], variants: &'p [Variant<'d>]) -> Vec<Draf
                 let label = if draft.label.is_empty() { part } else { format!("{} {part}", draft.label) };
                 let mut settings = draft.settings.clone();
                 settings.push((axis.key.as_str(), value));
-                Draft { label, place: draft.place, settings }
+                Draft { label, settings, ..draft.clone() }
             })
         };
         drafts = drafts.into_iter().flat_map(with).collect();
@@ -358,8 +431,41 @@ transport = "dctcp"
     }
 
     #[test]
+    fn a_scale_takes_other_seeds_values_and_settings_and_fewer_variants() {
+        let text = format!(
+            "{SCENARIO}[sweep]\nseeds = \"1-9\"\n[sweep.grid]\n\"workload.0.load\" = [0.2, 0.4]\n\
+             [[sweep.variant]]\nname = \"DT\"\n[[sweep.variant]]\nname = \"ABM\"\n\"policy.kind\" = \"abm\"\n\
+             [scale.quick]\nseeds = [7]\nset = {{ duration = \"2ms\", \"topology.hosts\" = 5 }}\n\
+             grid = {{ \"workload.0.load\" = [0.5] }}\nvariants = [\"ABM\"]\nsays = \"short\"\n"
+        );
+        let at = |scale: Option<&str>| read_at("test.toml", &text, &[], scale, Checked::Scenarios).unwrap();
+        let quick = at(Some("quick"));
+        assert_eq!((quick.seeds.as_slice(), labels(&quick)), (&[7][..], vec!["ABM load=0.5"]));
+        let point = &quick.points[0];
+        assert_eq!((point.variant.as_str(), point.grid.len(), point.grid[0].1.as_str()), ("ABM", 1, "0.5"));
+        let given: Vec<_> = quick.sets.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        assert_eq!(given, [("duration", "2ms"), ("topology.hosts", "5")]);
+        assert_eq!(quick.says.as_deref(), Some("short"));
+        let own = at(None);
+        assert_eq!((own.seeds.len(), own.points.len(), own.sets.len()), (9, 4, 0));
+        let bad = |scale: &str, part: &str| {
+            let text = format!("{text}[scale.bad]\n{part}\n");
+            read_at("test.toml", &text, &[], Some(scale), Checked::Scenarios).unwrap_err().to_string()
+        };
+        assert!(bad("slow", "").contains("there is no [scale.slow]"), "{}", bad("slow", ""));
+        for (part, problem) in [
+            ("variants = [\"FB\"]", "no variant is called \"FB\""),
+            ("grid = { \"policy.alpha\" = [1.0] }", "the sweep's grid has no policy.alpha"),
+            ("set = { \"topology.hosts\" = 0 }", "topology.hosts"),
+            ("sets = 1", "sets"),
+        ] {
+            assert!(bad("bad", part).contains(problem), "{}", bad("bad", part));
+        }
+    }
+
+    #[test]
     fn a_single_run_passes_over_the_sweep() {
-        let text = format!("{SCENARIO}[sweep.grid]\n\"policy.alpha\" = [-1]\n");
+        let text = format!("{SCENARIO}[sweep.grid]\n\"policy.alpha\" = [-1]\n[scale.quick]\nseeds = 0\n");
         assert!(Scenario::read("test.toml", &text, &[]).is_ok());
     }
 }

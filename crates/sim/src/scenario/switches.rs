@@ -1,8 +1,9 @@
 //! The tables `[switch]`, `[tier.*]`, `[switches.*]` and `[nic]`: what buffers there are and who manages them.
 
-use super::{NicSetup, SwitchSetup};
+use super::{MirrorSetup, NicSetup, SwitchSetup, mirror};
 use crate::network::NetworkPlan;
 use crate::routing::Ports;
+use crate::topology::MAX_PORTS;
 use forebay_settings::{Diagnostic, SwitchTables, Table, Value, nearest, read_switch_tables};
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::random::Random;
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 const KEYS: [&str; 7] =
     ["buffer", "buffer_per_port_per_gbps", "ports_per_buffer", "queues", "cell", "cell_pointers", "queue_capacity"];
 /// The tables of the traffic manager.
-const TABLES: [&str; 4] = ["policy", "scheduler", "ecn", "trim"];
+const TABLES: [&str; 5] = ["policy", "scheduler", "ecn", "trim", "mirror"];
 /// The keys of `[nic]` that need `kind = "managed"`.
 const NIC_KEYS: [&str; 9] = [
     "buffer",
@@ -61,12 +62,15 @@ pub(super) struct SwitchSettings {
     pub(super) cell_pointers: Option<bool>,
     pub(super) queue_capacity: Option<usize>,
     pub(super) tables: SwitchTables,
+    /// `Some(None)`: `kind = "none"`.
+    pub(super) mirror: Option<Option<MirrorSetup>>,
 }
 
 impl SwitchSettings {
     /// Reads the keys of one table and the tables inside another.
     fn read(keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<Self, Diagnostic> {
-        let mut settings = Self { tables: read_switch_tables(tables)?, ..Self::default() };
+        let mirror = tables.table("mirror")?.map(|table| mirror::read(&table)).transpose()?;
+        let mut settings = Self { tables: read_switch_tables(tables)?, mirror, ..Self::default() };
         let Some(keys) = keys else { return Ok(settings) };
         settings.buffer = match keys.alternatives("buffer", "buffer_per_port_per_gbps") {
             (Some(_), Some(value)) => {
@@ -86,7 +90,7 @@ impl SwitchSettings {
 }
 
 /// A whole number above zero.
-fn at_least_one(value: &Value<'_>) -> Result<usize, Diagnostic> {
+pub(super) fn at_least_one(value: &Value<'_>) -> Result<usize, Diagnostic> {
     match value.number()? {
         0 => Err(value.error("there must be at least one", "give 1 or more")),
         number => Ok(number),
@@ -167,8 +171,13 @@ impl<'d> Switches<'d> {
                     self.config(&switch.name, &levels, rates.to_vec(), (random.unit() * 2f64.powi(53)) as u64)?;
                 buffers.push(validated(config, &levels)?);
             }
-            setups.push(SwitchSetup { buffers, ports_per_buffer });
+            let mirror = first(&levels, |settings| settings.mirror.clone()).flatten();
+            if let Some(mirror) = &mirror {
+                check_mirror(mirror, &switch.name, rates.len(), &buffers, &levels)?;
+            }
+            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror });
         }
+        self.check_header_classes(&setups)?;
         Ok(setups)
     }
 
@@ -206,14 +215,27 @@ impl<'d> Switches<'d> {
         setups.iter().flat_map(|setup| &setup.buffers).filter_map(limit).min().unwrap_or(1)
     }
 
+    /// Headers of mirrored packets keep their class on the rest of their way.
+    fn check_header_classes(&self, setups: &[SwitchSetup]) -> Result<(), Diagnostic> {
+        let classes = Self::classes(setups);
+        for level in core::iter::once(&self.all).chain(&self.tiers).chain(&self.singles) {
+            let class = level.settings.mirror.iter().flatten().map(|mirror| mirror.class).next();
+            if class.is_some_and(|class| usize::from(class) >= classes) {
+                let problem = format!("there are {classes} classes: a class is a queue at every port");
+                return Err(level.tables.locate("mirror.class", problem, format!("give 0 to {}", classes - 1)));
+            }
+        }
+        Ok(())
+    }
+
     /// The fewest queues of a port that has more than one, or one.
     pub(super) fn queues(setups: &[SwitchSetup]) -> usize {
         let queues = setups.iter().flat_map(|setup| &setup.buffers).map(|buffer| buffer.queues);
         queues.filter(|queues| *queues > 1).min().unwrap_or(1)
     }
 
-    /// The queues in front of the hosts' links. What `[nic]` does not say: as many queues as the switches' ports have, the
-    /// scheduler of all switches if those are several, and complete sharing.
+    /// The queues in front of the hosts' links: one for each class, or one for all. What `[nic]` does not say: as many as the switches'
+    /// ports have, the scheduler of all switches if those are several, and complete sharing.
     pub(super) fn nic(
         &self,
         plan: &NetworkPlan,
@@ -236,9 +258,9 @@ impl<'d> Switches<'d> {
             }
             config.seed = (Random::stream(seed, "nic", u64::from(host)).unit() * 2f64.powi(53)) as u64;
             fill(&mut config, &[level]);
-            if config.queues < queues {
+            if config.queues != 1 && config.queues < queues {
                 let problem = format!("the switches have queues for {queues} classes");
-                return Err(keys.locate("queues", problem, format!("give {queues}, or remove the key")));
+                return Err(keys.locate("queues", problem, format!("give {queues}, or 1 for all classes together")));
             }
             configs.push(validated(config, &[level])?);
         }
@@ -322,6 +344,37 @@ fn fill(config: &mut TmConfig, levels: &[&Level<'_>]) {
     }
     config.mark = first(levels, |settings| settings.tables.mark.clone()).flatten();
     config.trim = first(levels, |settings| settings.tables.trim.clone()).flatten();
+}
+
+/// Checks that a switch with these buffers can mirror.
+fn check_mirror(
+    mirror: &MirrorSetup,
+    switch: &str,
+    ports: usize,
+    buffers: &[ValidConfig],
+    levels: &[&Level<'_>],
+) -> Result<(), Diagnostic> {
+    let Some(level) = levels.iter().find(|level| level.tables.has("mirror")) else { return Ok(()) };
+    let refuse = |key: &str, problem: String, remedy: &str| Err(level.tables.locate(key, problem, remedy));
+    if buffers.iter().any(|buffer| buffer.trim.is_some()) {
+        let problem = format!("switch {switch} trims packets: none are left to be mirrored");
+        return refuse("mirror", problem, "remove [trim], or give it kind = \"none\"");
+    }
+    let queues = buffers.iter().map(|buffer| buffer.queues).min().unwrap_or(1);
+    if queues == 1 {
+        let problem = format!("headers need a queue of their own, and ports of switch {switch} have one queue");
+        return refuse(
+            "mirror",
+            problem,
+            "add queues = 2 to [switch], a [scheduler] such as strict, and class = 1 to workloads",
+        );
+    }
+    if ports + mirror.pipelines(ports) > MAX_PORTS {
+        let problem =
+            format!("switch {switch} would have more than {MAX_PORTS} ports, those for recirculation included");
+        return refuse("mirror.ports_per_pipeline", problem, "give more ports to a pipeline");
+    }
+    Ok(())
 }
 
 /// Checks a traffic manager; an error points to the level that gave the value.

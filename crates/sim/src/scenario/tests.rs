@@ -98,6 +98,8 @@ switch = "spine0"
 [measure]
 sample = "20us"
 timeline = ["spine1", "leaf0"]
+queues = ["leaf1"]
+progress = ["permutation 1"]
 trace_flows = [3, 1, 3]
 trace_switches = "all"
 "#;
@@ -166,6 +168,9 @@ fn a_full_scenario_is_read_as_it_says() {
     ];
     assert_eq!(scenario.changes, expected);
     assert_eq!(scenario.measure.timeline, [0, 5]);
+    assert_eq!(scenario.measure.queues, [1]);
+    assert_eq!(scenario.measure.progress.len(), 1);
+    assert_eq!(scenario.workloads[scenario.measure.progress[0]].name, "permutation 1");
     assert_eq!(scenario.measure.trace_flows, [1, 3]);
     assert_eq!(scenario.measure.trace_switches, [0, 1, 2, 3, 4, 5]);
 }
@@ -230,6 +235,20 @@ fn hosts_have_the_switches_scheduler_only_for_several_queues() {
     let sets = [("scheduler.kind", "pifo"), ("scheduler.capacity", "64")];
     let NicSetup::Managed(nics) = read(&managed, &sets).unwrap().nic else { panic!() };
     assert_eq!((nics[0].queues, &nics[0].scheduler), (1, &SchedulerConfig::Fifo));
+}
+
+#[test]
+fn hosts_have_a_queue_for_each_class_or_one_for_all() {
+    fn with(queues: &str) -> Result<NicSetup, String> {
+        let common = [("switch.queues", "3"), ("scheduler.kind", "rr"), ("nic.kind", "managed"), ("nic.buffer", "1MB")];
+        let sets: Vec<(&str, &str)> = common.into_iter().chain([("nic.queues", queues)]).collect();
+        read(&small(), &sets).map(|scenario| scenario.nic)
+    }
+    assert!(with("2").unwrap_err().contains("nic.queues: the switches have queues for 3 classes"));
+    for (text, queues) in [("1", 1), ("3", 3)] {
+        let NicSetup::Managed(nics) = with(text).unwrap() else { panic!() };
+        assert_eq!(nics[0].queues, queues);
+    }
 }
 
 #[test]
@@ -309,11 +328,6 @@ const BAD: &[(&str, &str, &str)] = &[
     ("kind = \"managed\"", "", "dir/test.toml:53: nic.buffer: this key does nothing with kind = \"fifo\""),
     ("buffer = \"1MB\"", "", "dir/test.toml:51: nic.buffer: this key is missing"),
     (
-        "buffer = \"1MB\"",
-        "buffer = 1\nqueues = 1",
-        "dir/test.toml:54: nic.queues: the switches have queues for 2 classes",
-    ),
-    (
         "initial_window = \"bdp\"",
         "initial_window = 0",
         "dir/test.toml:56: transport.dctcp.initial_window: there must be",
@@ -376,9 +390,24 @@ const BAD: &[(&str, &str, &str)] = &[
         "dir/test.toml:88: measure.timeline: the topology has no switch \"leaf\"",
     ),
     (
+        "queues = [\"leaf1\"]",
+        "queues = [\"leaf\"]",
+        "dir/test.toml:89: measure.queues: the topology has no switch \"leaf\"",
+    ),
+    (
+        "progress = [\"permutation 1\"]",
+        "progress = [\"copy\"]",
+        "dir/test.toml:90: measure.progress: there is no workload \"copy\"",
+    ),
+    (
+        "progress = [\"permutation 1\"]",
+        "progress = \"copies\"",
+        "dir/test.toml:90: measure.progress: \"copies\" is unknown",
+    ),
+    (
         "trace_switches = \"all\"",
         "trace_switches = \"some\"",
-        "dir/test.toml:90: measure.trace_switches: \"some\" is unknown",
+        "dir/test.toml:92: measure.trace_switches: \"some\" is unknown",
     ),
 ];
 
@@ -532,6 +561,11 @@ fn a_resolved_scenario_reads_back_as_the_same() {
     }
     cases.push((FULL.to_owned(), vec![("trim.kind", "ndp"), ("nic.kind", "fifo")]));
     cases.push((FULL.to_owned(), vec![("trim.kind", "cut-payload"), ("trim.watermark", "9KB")]));
+    cases.push((
+        FULL.to_owned(),
+        vec![("mirror.class", "1"), ("mirror.ports_per_pipeline", "4"), ("mirror.delay", "2us")],
+    ));
+    cases.push((FULL.to_owned(), vec![("mirror.kind", "none"), ("tier.spine.mirror.size", "80")]));
     cases.push((FULL.to_owned(), vec![("trim.kind", "source-flow-control"), ("trim.watermark", "9KB")]));
     cases.push((
         FULL.to_owned(),

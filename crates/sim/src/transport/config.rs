@@ -68,6 +68,8 @@ pub struct Common {
     pub ack_class: Option<u8>,
     /// Packets of the first so many bytes of payload are flagged unscheduled; `None`: of the first bandwidth-delay product.
     pub unscheduled: Option<Bytes>,
+    /// The rank of all packets, for schedulers that rank; `None`: what is left of the flow, or what else the transport ranks by.
+    pub fixed_rank: Option<u32>,
 }
 
 impl Default for Common {
@@ -89,6 +91,7 @@ impl Default for Common {
             recovery: Recovery::Sack,
             ack_class: None,
             unscheduled: None,
+            fixed_rank: None,
         }
     }
 }

@@ -32,10 +32,24 @@ pub(crate) fn unscheduled_packets(common: &Common, flow: &FlowInfo) -> u32 {
     u32::try_from(bytes.div_ceil(u64::from(common.mss.max(1)))).unwrap_or(u32::MAX)
 }
 
-/// Bytes left of a flow as a rank, which has 32 bits.
-#[inline]
-pub(crate) fn rank_of(bytes_left: u64) -> u32 {
-    u32::try_from(bytes_left).unwrap_or(u32::MAX)
+/// The ranks of a flow's packets, which have 32 bits: what is left of the flow, or always the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranks {
+    least: u32,
+    most: u32,
+}
+
+impl Ranks {
+    pub(crate) fn new(common: &Common) -> Self {
+        let (least, most) = common.fixed_rank.map_or((0, u32::MAX), |rank| (rank, rank));
+        Self { least, most }
+    }
+
+    /// The rank of a packet with so many bytes of its flow left.
+    #[inline]
+    pub(crate) fn of(self, bytes_left: u64) -> u32 {
+        u32::try_from(bytes_left).unwrap_or(u32::MAX).max(self.least).min(self.most)
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +79,10 @@ mod tests {
         assert_eq!(initial_packets(&common, &flow), 69);
         common.initial_window = InitialWindow::Packets(0);
         assert_eq!(initial_packets(&common, &flow), 1);
-        assert_eq!(rank_of(FlowInfo::ENDLESS), u32::MAX);
+        let ranks = Ranks::new(&common);
+        assert_eq!([ranks.of(FlowInfo::ENDLESS), ranks.of(1_460), ranks.of(0)], [u32::MAX, 1_460, 0]);
+        common.fixed_rank = Some(7);
+        let ranks = Ranks::new(&common);
+        assert_eq!([ranks.of(FlowInfo::ENDLESS), ranks.of(1_460), ranks.of(0)], [7; 3]);
     }
 }

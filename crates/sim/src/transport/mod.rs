@@ -199,7 +199,7 @@ impl Receiver {
     pub fn new(config: &TransportConfig, flow: FlowInfo) -> Self {
         match &config.kind {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpReceiver::new(&config.common, own, flow)),
-            TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(flow)),
+            TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(config.common.header)),
             _ => Self::Stream(receiver::StreamReceiver::new(config, flow)),
         }
     }
@@ -249,5 +249,17 @@ impl Receiver {
             Self::Ndp(receiver) => receiver.received(),
             Self::Udp(receiver) => receiver.received(),
         }
+    }
+
+    /// Payload that has come in, every byte counted once, of a flow of `bytes` in packets of `mss`.
+    pub fn payload(&self, bytes: u64, mss: u32) -> u64 {
+        let (received, has_last) = match self {
+            Self::Stream(receiver) => (receiver.received(), receiver.has_last()),
+            Self::Ndp(receiver) => (receiver.received(), receiver.has_last()),
+            Self::Udp(receiver) => return receiver.payload(),
+        };
+        let whole = u64::from(received) * u64::from(mss);
+        // Only the last packet may be shorter than the others.
+        if has_last { whole - (u64::from(mss) - bytes % u64::from(mss)) % u64::from(mss) } else { whole }
     }
 }

@@ -16,7 +16,7 @@
 
 use super::arrived::Arrived;
 use super::config::Common;
-use super::first_window::{initial_packets, rank_of, unscheduled_packets};
+use super::first_window::{Ranks, initial_packets, unscheduled_packets};
 use super::{FlowInfo, Segment, SenderStats};
 use crate::packet::{Kind, Packet, Telemetry, flag};
 use forebay_tm::{Duration, Instant};
@@ -65,6 +65,7 @@ pub struct PFabricSender {
     flow: FlowInfo,
     mss: u32,
     unscheduled: u32,
+    ranks: Ranks,
     ect: u8,
     rank: RankBy,
     acked: Arrived,
@@ -99,6 +100,7 @@ impl PFabricSender {
             flow,
             mss: common.mss,
             unscheduled: unscheduled_packets(common, &flow),
+            ranks: Ranks::new(common),
             ect: if common.ecn { flag::ECT } else { 0 },
             rank: own.rank,
             acked: Arrived::new(window.min(flow.packets).min(1_024)),
@@ -236,7 +238,7 @@ impl PFabricSender {
 
     #[inline]
     fn rank(&self, number: u32) -> u32 {
-        rank_of(match self.rank {
+        self.ranks.of(match self.rank {
             RankBy::Remaining => self.bytes_left,
             RankBy::FromSequence => self.flow.bytes.saturating_sub(u64::from(number) * u64::from(self.mss)),
         })

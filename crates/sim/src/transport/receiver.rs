@@ -163,6 +163,12 @@ impl StreamReceiver {
         self.expected + self.beyond
     }
 
+    /// Whether the flow's last packet, which may be shorter than the others, has come in.
+    pub fn has_last(&self) -> bool {
+        let last = self.packets - 1;
+        last < self.expected || (self.beyond > 0 && self.ring.reaches(self.expected, last) && self.ring.contains(last))
+    }
+
     /// When the ACK that is held back must go.
     #[inline]
     pub fn deadline(&self) -> Instant {
@@ -226,7 +232,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_acknowledges_what_has_come_in(seqs in prop::collection::vec(0u32..400, 1..600), far in any::<bool>()) {
-            let mut receiver = receiver(5_000, 1);
+            let mut receiver = receiver(399 * 11 + 1, 1);
             let mut arrived = BTreeSet::new();
             for seq in seqs {
                 let seq = if far { seq * 11 } else { seq };
@@ -244,6 +250,7 @@ mod tests {
                     prop_assert_eq!(packet.block, (from, to));
                 }
                 prop_assert_eq!(receiver.received() as usize, arrived.len());
+                prop_assert_eq!(receiver.has_last(), arrived.contains(&(399 * 11)));
             }
         }
     }
@@ -254,6 +261,7 @@ mod tests {
         for (seq, complete) in [(2, false), (0, false), (0, false), (1, true)] {
             give(&mut receiver, seq, 0);
             assert_eq!(receiver.is_complete(), complete, "{seq}");
+            assert!(receiver.has_last(), "it came first");
         }
         assert_eq!(receiver.received(), 3);
     }

@@ -8,7 +8,7 @@
 
 use super::config::{Recovery, TransportConfig};
 use super::congestion::{AckEvent, Congestion, CongestionControl, Limits};
-use super::first_window::{rank_of, unscheduled_packets};
+use super::first_window::{Ranks, unscheduled_packets};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{FlowInfo, Segment, SenderStats};
@@ -96,6 +96,7 @@ pub struct StreamSender {
     mss: u32,
     /// Packets below this are unscheduled.
     unscheduled: u32,
+    ranks: Ranks,
     /// Payload of the flow.
     bytes: u64,
     stats: SenderStats,
@@ -126,6 +127,7 @@ impl StreamSender {
             congestion,
             mss: common.mss.max(1),
             unscheduled: unscheduled_packets(common, &flow),
+            ranks: Ranks::new(common),
             bytes: flow.bytes,
             stats: SenderStats::default(),
             scoreboard: Scoreboard::default(),
@@ -290,7 +292,7 @@ impl StreamSender {
         if self.opening {
             self.urgent = false;
             self.rto_at = now + self.rto.timeout();
-            let rank = self.bytes.min(u64::from(u32::MAX)) as u32;
+            let rank = self.ranks.of(self.bytes);
             return Some(Segment { kind: Kind::Probe, seq: 0, payload: 0, rank, flags: flag::UNSCHEDULED });
         }
         if self.gap != Duration::ZERO && now < self.paced_at() {
@@ -327,7 +329,7 @@ impl StreamSender {
             flags |= flag::LAST;
             payload = left as u32;
         }
-        Segment { kind: Kind::Data, seq, payload, rank: rank_of(left), flags }
+        Segment { kind: Kind::Data, seq, payload, rank: self.ranks.of(left), flags }
     }
 
     /// When pacing lets the next packet go; the first one goes at once.

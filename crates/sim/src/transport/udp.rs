@@ -14,7 +14,7 @@
 //! the mean, with a mean of 500 bytes 2 in 100 million. Together with Poisson arrivals this is the traffic of M/M/1 and M/M/1/K.
 
 use super::config::Common;
-use super::first_window::{rank_of, unscheduled_packets};
+use super::first_window::{Ranks, unscheduled_packets};
 use super::{FlowInfo, Reply, Segment, SenderStats};
 use crate::packet::{Kind, Packet, Telemetry, flag};
 use crate::workload::exponential;
@@ -127,6 +127,7 @@ pub struct UdpSender {
     mss: u32,
     header: u32,
     unscheduled: u32,
+    ranks: Ranks,
     ect: u8,
     rate: u64,
     start: Instant,
@@ -159,6 +160,7 @@ impl UdpSender {
             mss: common.mss,
             header: common.header,
             unscheduled: unscheduled_packets(common, &flow),
+            ranks: Ranks::new(common),
             ect: if common.ecn { flag::ECT } else { 0 },
             rate: own.rate.unwrap_or(flow.rate).bps().max(1),
             start: now,
@@ -214,7 +216,7 @@ impl UdpSender {
             return None;
         }
         let number = self.next;
-        let rank = rank_of(self.bytes_left);
+        let rank = self.ranks.of(self.bytes_left);
         let payload = self.payload();
         let mut flags = self.ect;
         if number < self.unscheduled {
@@ -268,14 +270,17 @@ impl UdpSender {
 #[derive(Clone, Debug)]
 pub struct UdpReceiver {
     received: u32,
+    /// Payload of those, and what headers add to each.
+    payload: u64,
+    header: u32,
     /// Packets in all; known when the last has arrived.
     packets: Option<u32>,
 }
 
 impl UdpReceiver {
-    /// The receiver of a flow.
-    pub fn new(_flow: FlowInfo) -> Self {
-        Self { received: 0, packets: None }
+    /// The receiver of a flow whose packets have headers of so many bytes.
+    pub fn new(header: u32) -> Self {
+        Self { received: 0, payload: 0, header, packets: None }
     }
 
     /// Counts a packet that has arrived whole.
@@ -283,6 +288,7 @@ impl UdpReceiver {
     pub fn on_packet(&mut self, _now: Instant, packet: &mut Packet) -> Reply {
         if !packet.has(flag::TRIMMED) {
             self.received += 1;
+            self.payload += u64::from(packet.bytes - self.header);
             if packet.has(flag::LAST) {
                 self.packets = Some(packet.seq + 1);
             }
@@ -299,6 +305,11 @@ impl UdpReceiver {
     /// Packets that have come in.
     pub fn received(&self) -> u32 {
         self.received
+    }
+
+    /// Their payload.
+    pub fn payload(&self) -> u64 {
+        self.payload
     }
 }
 
@@ -345,14 +356,15 @@ mod tests {
         for (sizes, bytes) in [(Spread::Constant, 10_000), (Spread::Exponential, 10_000), (Spread::Constant, 0)] {
             let own = UdpConfig { sizes, ..UdpConfig::default() };
             let mut sender = UdpSender::new(&Common::default(), &own, flow(bytes), Instant::ZERO);
-            let mut receiver = UdpReceiver::new(flow(bytes));
+            let mut receiver = UdpReceiver::new(Common::default().header);
             let mut held_back = None;
             let mut sum = 0;
             while !sender.is_done() {
                 assert!(!receiver.is_complete());
                 let (now, segment) = depart(&mut sender);
                 sum += u64::from(segment.payload);
-                let mut packet = Packet { seq: segment.seq, flags: segment.flags, ..Packet::default() };
+                let wire = segment.payload + Common::default().header;
+                let mut packet = Packet { seq: segment.seq, flags: segment.flags, bytes: wire, ..Packet::default() };
                 if segment.seq == 0 && bytes > 0 {
                     held_back = Some(packet);
                 } else {
@@ -366,6 +378,7 @@ mod tests {
                 receiver.on_packet(Instant::ZERO, &mut first);
             }
             assert!(receiver.is_complete());
+            assert_eq!(receiver.payload(), bytes);
         }
     }
 

@@ -25,6 +25,8 @@ pub struct IncastConfig {
     pub request: Bytes,
     /// How many answers there are.
     pub fan_in: u32,
+    /// How many servers a host that answers has, each with an answer of its own.
+    pub servers_per_host: u32,
     /// When queries are made.
     pub arrivals: Arrivals,
     /// Queries a second of each host that asks.
@@ -64,13 +66,13 @@ impl IncastConfig {
         let racks = planner.racks;
         let destinations = Destinations::new(&self.pattern, racks);
         let askers = destinations.senders();
-        let (answer, fan_in) = (self.answer(), self.fan_in as usize);
+        let (answer, fan_in, servers) = (self.answer(), self.fan_in as usize, self.servers_per_host as usize);
         let mut draft = Draft::default();
         for (place, host) in askers.iter().enumerate() {
             let mut choices = planner.stream("responders", *host);
             let mut jitter = planner.stream("jitter", *host);
             for start in self.times(planner, place, askers.len(), *host) {
-                let responders = destinations.draw_distinct(racks, *host, fan_in, &mut choices);
+                let responders = destinations.draw_servers(racks, *host, servers, fan_in, &mut choices);
                 let query = draft.queries.len() as u32;
                 let count = responders.len() as u32;
                 draft.queries.push(planner.query(start, *host, count, answer * u64::from(count)));
@@ -105,6 +107,7 @@ mod tests {
         IncastConfig {
             request: Bytes::new(1_179_648),
             fan_in: 32,
+            servers_per_host: 1,
             arrivals,
             rate_per_host,
             pattern: Pattern { reach: Reach::NextRack, ..Pattern::default() },
@@ -148,6 +151,26 @@ mod tests {
             assert_eq!(query.start.ps(), (i as f64 * 1e9 / 3.0).round() as u64);
             assert_eq!(query.bytes, 102, "three answers of 34 bytes");
         }
+    }
+
+    #[test]
+    fn a_host_answers_for_each_of_its_servers() {
+        let kind = |fan_in| IncastConfig {
+            pattern: Pattern { from: Some(vec![0]), to: Some((1..6).collect()), ..Pattern::default() },
+            fan_in,
+            servers_per_host: 8,
+            request: Bytes::new(4_000),
+            ..config(Arrivals::Once, 0.0)
+        };
+        let answers = |fan_in| {
+            let plan = plan_of(WorkloadKind::Incast(kind(fan_in)), 10, &leaf_spine(2, 4, 1, 1), 1);
+            assert_eq!((plan.queries[0].fan_in, plan.flows.len()), (fan_in, fan_in as usize));
+            assert!(plan.flows.iter().all(|flow| flow.bytes == u64::from(4_000u32.div_ceil(fan_in))));
+            (1..6).map(|host| plan.flows.iter().filter(|flow| flow.src == host).count()).collect::<Vec<_>>()
+        };
+        assert_eq!(answers(40), [8; 5], "all servers");
+        let some = answers(20);
+        assert!(some.iter().all(|count| *count <= 8) && some.iter().any(|count| *count > 1), "{some:?}");
     }
 
     #[test]

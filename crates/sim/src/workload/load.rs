@@ -422,6 +422,7 @@ mod tests {
         let config = IncastConfig {
             request: Bytes::new(8 * 14_600),
             fan_in: 8,
+            servers_per_host: 1,
             arrivals: Arrivals::Periodic,
             rate_per_host: 1_000.0,
             pattern: Pattern { from: Some((0..8).collect()), to: None, reach: Reach::NextRack },

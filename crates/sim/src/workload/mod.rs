@@ -58,8 +58,10 @@ use std::path::Path;
 pub struct WorkloadConfig {
     /// What it is called in results.
     pub name: String,
-    /// The class (queue number) of its flows.
+    /// The class (queue number) of its flows, or the first of them.
     pub class: u8,
+    /// Each flow draws one of so many classes from `class` on.
+    pub classes: u8,
     /// The index of its transport.
     pub transport: u16,
     /// Flows start from here ...

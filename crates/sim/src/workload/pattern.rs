@@ -117,10 +117,18 @@ impl Destinations {
         (count > 0).then(|| self.nth(&self.part(racks, src), random.below(count) as usize))
     }
 
-    /// So many different destinations of a host, every choice as likely as another, in a random order; all of them in
-    /// their own order if that many are asked for.
-    pub(super) fn draw_distinct(&self, racks: &Racks, src: u32, wanted: usize, random: &mut Random) -> Vec<u32> {
-        let (part, count) = (self.part(racks, src), self.count(racks, src));
+    /// The hosts of so many different servers among the destinations of a host, of which each has `servers`: every choice as
+    /// likely as another, in a random order; all of them in their own order if that many are asked for.
+    pub(super) fn draw_servers(
+        &self,
+        racks: &Racks,
+        src: u32,
+        servers: usize,
+        wanted: usize,
+        random: &mut Random,
+    ) -> Vec<u32> {
+        let (part, hosts) = (self.part(racks, src), self.count(racks, src));
+        let count = hosts * servers;
         let mut indices: Vec<usize> = (0..count).collect();
         if wanted < count {
             for i in 0..wanted {
@@ -128,7 +136,7 @@ impl Destinations {
             }
             indices.truncate(wanted);
         }
-        indices.into_iter().map(|index| self.nth(&part, index)).collect()
+        indices.into_iter().map(|index| self.nth(&part, index % hosts)).collect()
     }
 
     /// The share of a host's flows that leave its rack.
@@ -218,7 +226,7 @@ mod tests {
         let mut random = Random::stream(1, "test", 0);
         let mut counts = [0u32; 12];
         for _ in 0..11_000 {
-            let mut some = destinations.draw_distinct(&racks, 5, 3, &mut random);
+            let mut some = destinations.draw_servers(&racks, 5, 1, 3, &mut random);
             some.sort_unstable();
             some.dedup();
             assert_eq!(some.len(), 3);
@@ -227,7 +235,7 @@ mod tests {
         // 3000 each but for the asker; five standard deviations of sqrt(11000 * 3/11 * 8/11) = 47.
         assert_eq!(counts[5], 0);
         assert!(counts.iter().enumerate().all(|(host, n)| host == 5 || n.abs_diff(3_000) < 235), "{counts:?}");
-        assert_eq!(destinations.draw_distinct(&racks, 0, 11, &mut random), (1..12).collect::<Vec<_>>());
+        assert_eq!(destinations.draw_servers(&racks, 0, 1, 11, &mut random), (1..12).collect::<Vec<_>>());
     }
 
     #[test]

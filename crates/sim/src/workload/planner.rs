@@ -8,6 +8,7 @@ use crate::transport::{Common, TransportConfig};
 use forebay_tm::random::Random;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant};
+use std::collections::BTreeMap;
 
 /// What a workload needs while it plans.
 pub(super) struct Planner<'a> {
@@ -39,6 +40,18 @@ impl Planner<'_> {
             transport: self.config.transport,
             workload: self.index,
             ..FlowSpec::default()
+        }
+    }
+
+    /// Draws the class of each flow, where there are several. Each sender has its own draws.
+    fn spread_over_classes(&self, flows: &mut [FlowSpec]) {
+        if self.config.classes == 1 {
+            return;
+        }
+        let mut draws: BTreeMap<u32, Random> = BTreeMap::new();
+        for flow in flows {
+            let draw = draws.entry(flow.src).or_insert_with(|| self.stream("classes", flow.src));
+            flow.class += draw.below(u64::from(self.config.classes)) as u8;
         }
     }
 
@@ -134,7 +147,9 @@ pub fn plan(
     let mut all = Draft::default();
     for (index, config) in workloads.iter().enumerate() {
         let packets = transports.get(usize::from(config.transport)).map_or(&defaults, |(_, own)| &own.common);
-        let part = draft(&Planner { config, racks: &racks, packets, index: index as u16, seed });
+        let planner = Planner { config, racks: &racks, packets, index: index as u16, seed };
+        let mut part = draft(&planner);
+        planner.spread_over_classes(&mut part.flows);
         let (flows, queries) = (all.flows.len() as u32, all.queries.len() as u32);
         all.flows.extend(
             part.flows
@@ -194,6 +209,7 @@ mod tests {
         let config = IncastConfig {
             request: Bytes::new(100_000),
             fan_in: 5,
+            servers_per_host: 1,
             arrivals: Arrivals::Poisson,
             rate_per_host: 1_000.0,
             pattern: Pattern::default(),
@@ -233,6 +249,20 @@ mod tests {
         let (eight, nine) = (flows(8), flows(9));
         assert!(nine.len() > eight.len() && eight.len() > 1_000);
         assert_eq!(eight, nine.into_iter().filter(|flow| flow.src < 8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn flows_are_spread_over_classes_and_nothing_else_changes() {
+        let network = leaf_spine(2, 4, 2, 1);
+        let spread = WorkloadConfig { classes: 4, ..poisson() };
+        let flows = plan(&[spread], &network, &transports(), 7).flows;
+        let of = |class: u8| flows.iter().filter(|flow| flow.class == class).count();
+        assert_eq!(of(0) + (5..=255).map(of).sum::<usize>(), 0);
+        // A quarter each: the standard deviation is the root of n * 3/16.
+        let (n, quarter) = (flows.len() as f64, flows.len() as f64 / 4.0);
+        assert!((1..5).all(|class| (of(class) as f64 - quarter).abs() < 4.0 * (n * 3.0 / 16.0).sqrt()));
+        let plain: Vec<FlowSpec> = flows.into_iter().map(|flow| FlowSpec { class: 1, ..flow }).collect();
+        assert_eq!(plain, plan(&[poisson()], &network, &transports(), 7).flows);
     }
 
     #[test]

@@ -34,11 +34,13 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
             "pattern",
             "from",
             "to",
+            "classes",
         ],
         "incast" => &[
             "request",
             "request_share",
             "fan_in",
+            "servers_per_host",
             "rate",
             "rate_per_host",
             "arrivals",
@@ -48,6 +50,7 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
             "jitter",
             "request_bytes",
             "allow_overload",
+            "classes",
         ],
         "permutation" => &["bytes", "hosts", "spread"],
         "all-to-all" => &["bytes", "hosts", "spread", "every"],
@@ -79,9 +82,11 @@ pub fn read(table: &Table<'_>, context: &WorkloadContext<'_>) -> Result<Workload
         let problem = format!("the workload stops at {stop}, which is not after its start at {start}");
         return Err(place.error(problem, "give an earlier start, a later stop or a longer duration"));
     }
+    let class = reader.class()?;
     let config = WorkloadConfig {
         name: table.get("name").map_or(Ok(kind), |value| value.text())?.to_owned(),
-        class: reader.class()?,
+        class,
+        classes: reader.classes(class)?,
         transport: reader.transport()?,
         start,
         stop,
@@ -143,6 +148,20 @@ impl<'d> Reader<'_, 'd> {
             class => {
                 let problem = format!("there is no class {class}: a port has {queues} queues");
                 Err(value.error(problem, format!("give 0 to {}, or more queues", queues.saturating_sub(1))))
+            }
+        })
+    }
+
+    /// How many classes the flows are spread over, from `first` on: a number, or all of them.
+    fn classes(&self, first: u8) -> Result<u8, Diagnostic> {
+        let left = self.context.queues.min(256).saturating_sub(usize::from(first)).clamp(1, 255);
+        self.optional("classes", 1, |value| match value.integer() {
+            Err(_) => value.word(&[("all", left as u8)]),
+            Ok(0) => Err(value.error("0 is not enough", "give at least 1")),
+            Ok(classes) if classes <= left as u64 => Ok(classes as u8),
+            Ok(classes) => {
+                let problem = format!("there are no {classes} classes from {first} on");
+                Err(value.error(problem, format!("give 1 to {left}, or more queues")))
             }
         })
     }
@@ -266,12 +285,16 @@ impl<'d> Reader<'_, 'd> {
             Pattern { from: self.hosts.hosts(self.table, "hosts")?, to: self.hosts.hosts(self.table, "from")?, reach };
         let destinations = Destinations::new(&pattern, &self.hosts.racks);
         let fewest = destinations.senders().iter().map(|host| destinations.count(&self.hosts.racks, *host)).min();
-        let fewest = fewest.unwrap_or(0);
+        let servers_per_host = self.optional("servers_per_host", 1, |value| match value.number()? {
+            count @ 1..=1024 => Ok(count),
+            count => Err(value.error(format!("a host cannot have {count} servers"), "give 1 to 1024")),
+        })?;
+        let fewest = fewest.unwrap_or(0).saturating_mul(servers_per_host as usize);
         let fan_in = match self.get("fan_in") {
             Some(value) => {
                 let fan_in = self.count("fan_in", 1)?;
                 if fan_in as usize > fewest {
-                    let problem = format!("{fan_in} hosts cannot answer: some host has only {fewest} to ask");
+                    let problem = format!("{fan_in} cannot answer: some host has only {fewest} to ask");
                     return Err(value.error(problem, format!("give at most {fewest}")));
                 }
                 fan_in
@@ -280,11 +303,12 @@ impl<'d> Reader<'_, 'd> {
                 let missing = self.table.missing("from", "from = \"all\"");
                 return Err(Diagnostic { problem: "some host has nobody to ask".to_owned(), ..missing });
             }
-            None => fewest as u32,
+            None => u32::try_from(fewest).unwrap_or(u32::MAX),
         };
         Ok(IncastConfig {
             request: self.request()?,
             fan_in,
+            servers_per_host,
             arrivals,
             rate_per_host: self.query_rate(arrivals, destinations.senders().len())?,
             pattern,

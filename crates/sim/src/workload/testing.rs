@@ -50,6 +50,7 @@ pub(crate) fn workload(kind: WorkloadKind, ms: u64) -> WorkloadConfig {
     WorkloadConfig {
         name: "test".to_owned(),
         class: 1,
+        classes: 1,
         transport: 0,
         start: Instant::ZERO,
         stop: Instant::from_ps(ms * 1_000_000_000),

@@ -1,7 +1,8 @@
 //! ABM, active buffer management: `T_i = ((alpha * (B - Q)) / n_k) * m_i` (ABM eq. 9).
 //!
 //! `n_k` is the number of congested queues of the priority, `m_i` the drain rate of the queue over that of its port; both
-//! are measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3).
+//! are measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3). What the
+//! authors' own code takes for congested is in `abm_by_length.rs`.
 
 use super::congestion::Congestion;
 use super::{Admission, Request, Scheme, real};
@@ -20,11 +21,19 @@ pub struct AbmConfig {
     pub alpha_unscheduled: Option<f64>,
     /// Time between measurements. Default 80 us, a round trip in the paper's evaluation.
     pub interval: Duration,
+    /// `None`: a queue is congested at nine tenths of its threshold, as in the paper. Else it counts as much as it was full of so many bytes
+    /// when its last packet came, at most 1: the rule of the authors' code, which has 28,000 there. Default `None`.
+    pub congested_at: Option<Bytes>,
 }
 
 impl Default for AbmConfig {
     fn default() -> Self {
-        Self { alpha: PerQueue::All(0.5), alpha_unscheduled: Some(64.0), interval: Duration::from_us(80) }
+        Self {
+            alpha: PerQueue::All(0.5),
+            alpha_unscheduled: Some(64.0),
+            interval: Duration::from_us(80),
+            congested_at: None,
+        }
     }
 }
 
@@ -33,6 +42,14 @@ impl AbmConfig {
         check_alphas(&self.alpha, switch.queues)?;
         if let Some(alpha) = self.alpha_unscheduled {
             check_alpha("policy.alpha_unscheduled", alpha)?;
+        }
+        if let Some(length) = self.congested_at.filter(|length| *length == Bytes::ZERO) {
+            return Err(ConfigError::new(
+                "policy.congested_at",
+                length,
+                "every queue would be congested, empty ones too",
+            )
+            .remedy("give a length such as \"28KB\", or leave it out"));
         }
         check_span("policy.interval", self.interval)
     }

@@ -38,6 +38,11 @@ impl Congestion {
         self.interval
     }
 
+    /// How many queue numbers there are.
+    pub(super) fn numbers(&self) -> usize {
+        self.n.len()
+    }
+
     #[inline]
     pub(super) fn n(&self, number: usize) -> f64 {
         self.n[number]
@@ -69,11 +74,23 @@ impl Congestion {
             }
         }
         let mut changed = false;
-        for (n, congested) in self.n.iter_mut().zip(congested) {
+        for (number, congested) in congested.into_iter().enumerate() {
             let now = real(congested.max(1));
-            changed |= *n != now;
-            *n = now;
+            changed |= self.n[number] != now;
+            self.n[number] = now;
         }
+        self.measure_rates() | changed
+    }
+
+    /// Sets `n_k`, at least 1, for a rule of its own.
+    pub(super) fn set_n(&mut self, number: usize, n: f64) {
+        self.n[number] = n.max(1.0);
+    }
+
+    /// Measures the drain rates again. Returns whether anything changed.
+    pub(super) fn measure_rates(&mut self) -> bool {
+        let queues = self.n.len();
+        let mut changed = false;
         for (queue, (m, sent)) in self.m.iter_mut().zip(&mut self.sent).enumerate() {
             let possible = self.interval.ps() as f64 * self.rates[queue / queues].bps() as f64;
             let share = (8.0 * PS_PER_SECOND as f64) * (*sent as f64) / possible;

@@ -5,6 +5,7 @@
 //! queues.
 
 mod abm;
+mod abm_by_length;
 mod abm_on_dt;
 mod complete_partitioning;
 mod complete_sharing;
@@ -36,6 +37,7 @@ use crate::schedule::Place;
 use crate::units::{Duration, Instant};
 use crate::verdict::{Reason, Threshold, Why};
 use abm::Abm;
+use abm_by_length::AbmByLength;
 use abm_on_dt::AbmOnDt;
 use complete_partitioning::CompletePartitioning;
 use complete_sharing::CompleteSharing;
@@ -301,6 +303,7 @@ pub(crate) enum Policy {
     FlexibleBuffer(FlexibleBuffer),
     Fba(Fba),
     Abm(Abm),
+    AbmByLength(AbmByLength),
     AbmOnDt(AbmOnDt),
     FlowAware(FlowAware),
     IntelligentBuffer(IntelligentBuffer),
@@ -319,6 +322,7 @@ macro_rules! with_policy {
             Policy::FlexibleBuffer($scheme) => $code,
             Policy::Fba($scheme) => $code,
             Policy::Abm($scheme) => $code,
+            Policy::AbmByLength($scheme) => $code,
             Policy::AbmOnDt($scheme) => $code,
             Policy::FlowAware($scheme) => $code,
             Policy::IntelligentBuffer($scheme) => $code,
@@ -344,7 +348,10 @@ impl Policy {
             },
             PolicyConfig::FlexibleBuffer(config) => Self::FlexibleBuffer(FlexibleBuffer::new(config, switch)),
             PolicyConfig::Fba(config) => Self::Fba(Fba::new(config, switch)),
-            PolicyConfig::Abm(config) => Self::Abm(Abm::new(config, switch)),
+            PolicyConfig::Abm(config) => match config.congested_at {
+                None => Self::Abm(Abm::new(config, switch)),
+                Some(full) => Self::AbmByLength(AbmByLength::new(config, full, switch)),
+            },
             PolicyConfig::AbmOnDt(config) => Self::AbmOnDt(AbmOnDt::new(config, switch)),
             PolicyConfig::FlowAware(config) => Self::FlowAware(FlowAware::new(config)),
             PolicyConfig::IntelligentBuffer(config) => Self::IntelligentBuffer(IntelligentBuffer::new(config, switch)),
@@ -388,6 +395,9 @@ impl Policy {
         match (self, earlier) {
             (Self::Fba(new), Self::Fba(old)) => new.inherit(old),
             (Self::Abm(new), Self::Abm(old)) => new.congestion.inherit(&old.congestion),
+            (Self::Abm(new), Self::AbmByLength(old)) => new.congestion.inherit(&old.abm.congestion),
+            (Self::AbmByLength(new), Self::Abm(old)) => new.abm.congestion.inherit(&old.congestion),
+            (Self::AbmByLength(new), Self::AbmByLength(old)) => new.inherit(old),
             (Self::AbmOnDt(new), Self::AbmOnDt(old)) => new.inherit(old),
             (Self::FlowAware(new), Self::FlowAware(old)) => new.inherit(old),
             (Self::IntelligentBuffer(new), Self::IntelligentBuffer(old)) => new.inherit(old),

@@ -192,9 +192,9 @@ pub(crate) fn policies(queues: usize) -> BoxedStrategy<PolicyConfig> {
         (alpha(), groups(), intervals())
             .prop_map(|(alpha, groups, interval)| PolicyConfig::Fba(FbaConfig { alpha, groups, interval }))
             .boxed(),
-        (alpha(), option::of(0.0..64.0), intervals())
-            .prop_map(|(alpha, alpha_unscheduled, interval)| {
-                PolicyConfig::Abm(AbmConfig { alpha, alpha_unscheduled, interval })
+        (alpha(), option::of(0.0..64.0), intervals(), option::of((1u64..10_000).prop_map(bytes)))
+            .prop_map(|(alpha, alpha_unscheduled, interval, congested_at)| {
+                PolicyConfig::Abm(AbmConfig { alpha, alpha_unscheduled, interval, congested_at })
             })
             .boxed(),
         (alpha(), intervals())

@@ -103,4 +103,9 @@ impl NdpReceiver {
     pub fn received(&self) -> u32 {
         self.received
     }
+
+    /// Whether the flow's last packet, which may be shorter than the others, has come in whole.
+    pub fn has_last(&self) -> bool {
+        self.arrived.contains(self.packets - 1)
+    }
 }

@@ -3,7 +3,7 @@
 use super::NdpConfig;
 use crate::packet::{Kind, Packet, Telemetry, flag};
 use crate::transport::config::Common;
-use crate::transport::first_window::{initial_packets, rank_of, unscheduled_packets};
+use crate::transport::first_window::{Ranks, initial_packets, unscheduled_packets};
 use crate::transport::{FlowInfo, Segment, SenderStats};
 use forebay_tm::{Duration, Instant};
 use std::collections::VecDeque;
@@ -57,6 +57,7 @@ pub struct NdpSender {
     first: u32,
     /// Packets below this number are unscheduled.
     unscheduled: u32,
+    ranks: Ranks,
     ect: u8,
     /// The packets `first_unacked..next`.
     sent: VecDeque<Sent>,
@@ -100,6 +101,7 @@ impl NdpSender {
             mss: common.mss,
             first,
             unscheduled: unscheduled_packets(common, &flow),
+            ranks: Ranks::new(common),
             ect: if common.ecn { flag::ECT } else { 0 },
             sent: VecDeque::with_capacity(first.min(1_024) as usize),
             first_unacked: 0,
@@ -319,7 +321,7 @@ impl NdpSender {
             kind: Kind::Data,
             seq: number,
             payload: self.flow.payload(number, self.mss),
-            rank: rank_of(self.bytes_left),
+            rank: self.ranks.of(self.bytes_left),
             flags: flags | self.ect | last,
         }
     }

@@ -1,0 +1,268 @@
+//! `forebay reproduce`: the papers' experiments, their figures, and what becomes of their claims.
+//!
+//! The numbers of each run are kept as soon as it ends, under a key of everything they depend on, so that the same command
+//! goes on where it was stopped, and runs again only what has changed.
+
+use crate::Failure;
+use crate::args::ReproduceArgs;
+use crate::output::{self, cannot_write, print};
+use crate::progress::RunsBar;
+use crate::replay::read_text;
+use forebay_reproduce::figure::{Figure, Paper, Scale};
+use forebay_reproduce::job::{self, FigurePlan, Job, Source};
+use forebay_reproduce::record::{FigureResult, Reproduction};
+use forebay_reproduce::render;
+use forebay_reproduce::store::Store;
+use forebay_reproduce::table::{Row, Table};
+use forebay_reproduce::{Metrics, papers};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Where the scenarios stand, seen from the project's documentation.
+const IN_PROJECT: &str = "../scenarios";
+
+/// A figure that was asked for.
+struct Chosen<'p> {
+    paper: &'p Paper,
+    figure: &'p Figure,
+    source: Source,
+    plan: FigurePlan,
+    store: Store,
+}
+
+pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
+    let papers = papers::all();
+    if args.list {
+        return print(&render::terminal::list(&papers));
+    }
+    if let Some(file) = &args.render {
+        let docs = args.docs.as_deref().unwrap_or(Path::new("."));
+        return write_pages(&papers, &read_record(file)?, docs, IN_PROJECT);
+    }
+    let scale = scale_of(args);
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results/reproduce").join(scale.name()));
+    let chosen = choose(&papers, &args.what)?;
+    let chosen = chosen
+        .into_iter()
+        .map(|(paper, figure)| plan(paper, figure, scale, &out, args.scenarios.as_deref()))
+        .collect::<Result<Vec<_>, _>>()?;
+    std::fs::create_dir_all(&out).map_err(|error| cannot_write(&out.display().to_string(), &error))?;
+    output::stop_gently();
+    let results = run_all(&chosen, args)?;
+    let missing: usize = results.iter().map(|result| result.missing).sum();
+    let all = Reproduction { version: env!("CARGO_PKG_VERSION").to_owned(), date: today(), scale, figures: results };
+    let mut text = render::terminal::claims(&papers, &all);
+    if let Some(docs) = &args.docs {
+        write_pages(&papers, &all, docs, IN_PROJECT)?;
+    }
+    write_pages(&papers, &all, &out, "scenarios")?;
+    text.push_str(&format!("\npage: {}\n", out.join(render::PAGE).display()));
+    if missing > 0 {
+        text.push_str(&format!("{missing} runs are not finished; give the same command again to go on\n"));
+    }
+    print(&text)?;
+    if missing > 0 { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+fn scale_of(args: &ReproduceArgs) -> Scale {
+    match (args.quick, args.full) {
+        (true, _) => Scale::Quick,
+        (_, true) => Scale::Full,
+        _ => Scale::Default,
+    }
+}
+
+/// The figures that were asked for, in the order of the papers.
+fn choose<'p>(papers: &'p [Paper], what: &[String]) -> Result<Vec<(&'p Paper, &'p Figure)>, Failure> {
+    let all = || papers.iter().flat_map(|paper| paper.figures.iter().map(move |figure| (paper, figure)));
+    let is = |name: &str, (paper, figure): &(&Paper, &Figure)| {
+        let name = name.trim_end_matches(".toml").trim_end_matches('/');
+        name == paper.id || name == format!("{}/{}", paper.id, figure.id)
+    };
+    for name in what {
+        if !all().any(|one| is(name, &one)) {
+            let known: Vec<&str> = papers.iter().map(|paper| paper.id).collect();
+            let of_paper = papers.iter().find(|paper| name.split('/').next() == Some(paper.id));
+            let help = match of_paper {
+                Some(paper) => {
+                    let ids: Vec<&str> = paper.figures.iter().map(|figure| figure.id).collect();
+                    format!("{} has {}", paper.id, ids.join(", "))
+                }
+                None => format!("the papers are {}; --list names their figures", known.join(", ")),
+            };
+            return Err(Failure::Input(format!("error: {name}: there is no such paper or figure\n  help: {help}")));
+        }
+    }
+    Ok(all().filter(|one| what.is_empty() || what.iter().any(|name| is(name, one))).collect())
+}
+
+/// Reads a figure's file, and makes jobs of it.
+fn plan<'p>(
+    paper: &'p Paper,
+    figure: &'p Figure,
+    scale: Scale,
+    out: &Path,
+    scenarios: Option<&Path>,
+) -> Result<Chosen<'p>, Failure> {
+    let name = format!("{}.toml", figure.id);
+    let source = match scenarios {
+        Some(directory) => {
+            let path = directory.join(paper.id).join(name);
+            Source { name: path.display().to_string(), text: read_text(&path)? }
+        }
+        None => {
+            // The files that come with Forebay are put beside the results that they give.
+            let directory = out.join("scenarios").join(paper.id);
+            let failure = |error| cannot_write(&directory.display().to_string(), &error);
+            std::fs::create_dir_all(&directory).map_err(failure)?;
+            for (name, text) in [(name.as_str(), figure.text)].iter().chain(figure.files) {
+                std::fs::write(directory.join(name), text).map_err(failure)?;
+            }
+            Source { name: directory.join(name).display().to_string(), text: figure.text.to_owned() }
+        }
+    };
+    let plan = job::plan(paper, figure, scale, &source)?;
+    Ok(Chosen { paper, figure, source, plan, store: Store::new(out, paper.id, figure.id) })
+}
+
+/// Runs what is not finished yet.
+fn run_all(chosen: &[Chosen<'_>], args: &ReproduceArgs) -> Result<Vec<FigureResult>, Failure> {
+    let jobs: Vec<(usize, &Job)> = chosen
+        .iter()
+        .enumerate()
+        .flat_map(|(number, own)| own.plan.jobs.iter().map(move |job| (number, job)))
+        .collect();
+    let bar = RunsBar::new(jobs.len(), args.quiet);
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Metrics>>> = Mutex::new(vec![None; jobs.len()]);
+    let failure: Mutex<Option<Failure>> = Mutex::new(None);
+    let work = || {
+        while !output::is_interrupted() && lock(&failure).is_none() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((number, job)) = jobs.get(index) else { return };
+            let own = &chosen[*number];
+            let label = format!("{}/{} {}", own.paper.id, own.figure.id, label_of(job));
+            match run_one(own, job) {
+                Ok(Some(metrics)) => {
+                    bar.finished(&label);
+                    lock(&results)[index] = Some(metrics);
+                }
+                Ok(None) => {}
+                Err(error) => *lock(&failure) = Some(error),
+            }
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 1..args.jobs.map_or(cores, usize::from).min(jobs.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    if let Some(failure) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(failure);
+    }
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+    Ok(chosen.iter().map(|own| result_of(own, args, &mut results)).collect())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a figure's results, in the order of its jobs.
+fn result_of(
+    own: &Chosen<'_>,
+    args: &ReproduceArgs,
+    results: &mut impl Iterator<Item = Option<Metrics>>,
+) -> FigureResult {
+    let jobs = &own.plan.jobs;
+    let row = |(job, metrics): (&Job, Option<Metrics>)| Some(Row { point: job.point.clone(), metrics: metrics? });
+    let rows: Vec<Row> = jobs.iter().zip(results.by_ref()).filter_map(row).collect();
+    FigureResult {
+        paper: own.paper.id.to_owned(),
+        figure: own.figure.id.to_owned(),
+        says: own.plan.says.clone(),
+        missing: jobs.len() - rows.len(),
+        cpu_seconds: rows.iter().map(|row| row.metrics.get("cost.cpu_seconds")).filter(|cost| cost.is_finite()).sum(),
+        table: Table::new(scale_of(args), rows),
+    }
+}
+
+/// `None` if it was interrupted.
+fn run_one(own: &Chosen<'_>, job: &Job) -> Result<Option<Metrics>, Failure> {
+    if let Some(metrics) = own.store.get(job) {
+        return Ok(Some(metrics));
+    }
+    let result = job::run(own.figure, &own.source, job, &mut || !output::is_interrupted());
+    let metrics = result.map_err(|problem| {
+        Failure::Input(format!("error: {}/{} {}: {problem}", own.paper.id, own.figure.id, label_of(job)))
+    })?;
+    if let Some(metrics) = &metrics {
+        own.store.put(job, metrics).map_err(|error| cannot_write(&own.source.name, &error))?;
+    }
+    Ok(metrics)
+}
+
+fn label_of(job: &Job) -> String {
+    let values = job
+        .point
+        .grid
+        .iter()
+        .map(|(key, value)| format!(" {}={}", key.rsplit('.').next().unwrap_or(key), value.trim_matches('"')));
+    format!("{}{} seed {}", job.point.variant, values.collect::<String>(), job.point.seed)
+}
+
+fn read_record(file: &Path) -> Result<Reproduction, Failure> {
+    Reproduction::from_json(&read_text(file)?).map_err(|problem| {
+        let help = format!("give a {} that forebay reproduce has written", render::RECORD);
+        Failure::Input(format!("error: {}: {problem}\n  help: {help}", file.display()))
+    })
+}
+
+/// Writes the record and the pages made from it.
+fn write_pages(papers: &[Paper], all: &Reproduction, directory: &Path, scenarios: &str) -> Result<(), Failure> {
+    for (name, text) in render::files(papers, all, scenarios) {
+        let path = directory.join(name);
+        let failure = |error| cannot_write(&path.display().to_string(), &error);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(failure)?;
+        }
+        let mut file = output::Output::create(Some(&path))?;
+        file.write(text.as_bytes())?;
+        file.finish()?;
+    }
+    Ok(())
+}
+
+/// The day, in Coordinated Universal Time.
+fn today() -> String {
+    let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = civil(seconds / 86_400);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// The date of a day counted from 1970-01-01. Years are counted from March, so that a leap day ends one.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(11_016), (2000, 2, 29));
+        assert_eq!(civil(20_772), (2026, 11, 15));
+    }
+}

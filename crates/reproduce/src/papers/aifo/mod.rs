@@ -1,0 +1,42 @@
+//! AIFO: programmable packet scheduling with a single queue.
+
+mod fair;
+mod measure;
+mod measure_log;
+mod measure_sharing;
+mod measure_theorems;
+mod packet_log;
+mod priority;
+mod published;
+mod queue_length;
+mod sharing;
+mod table;
+mod theorems;
+mod window;
+
+use crate::figure::Paper;
+
+/// The paper and its figures.
+pub(super) fn paper() -> Paper {
+    Paper {
+        id: "aifo",
+        system: "AIFO",
+        title: "Programmable Packet Scheduling with a Single Queue (SIGCOMM 2021)",
+        about: "A leaf-spine network of 144 servers: 9 leaves, 4 spines, servers at 10 Gb/s and 40 Gb/s between \
+            switches, or a tenth of that. What the paper leaves open is as in the authors' code, a version of \
+            Netbench: sizes of flows, transports, buffers, and the same queueing discipline in front of the servers' \
+            links. Their load labels 20 to 80% stand for offered loads of 20, 29, 38, 49, 61, 78 and 104%.",
+        figures: [
+            theorems::figures(),
+            priority::figures(),
+            window::figures(),
+            queue_length::figures(),
+            packet_log::figures(),
+            fair::figures(),
+            sharing::figures(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+    }
+}

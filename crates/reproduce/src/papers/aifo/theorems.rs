@@ -1,0 +1,218 @@
+//! Theorems 1 and 2: AIFO against PIFO under constant overload.
+
+use super::measure_theorems;
+use crate::claim::Claim;
+use crate::figure::{Figure, Work};
+use crate::panel::Panel;
+use crate::stat::Stat;
+use crate::table::Table;
+use crate::unit::Unit;
+
+/// The cases: the rates of each rank, and what they are called.
+const CASES: [(&str, &str); 4] = [
+    ("0.3 0.3 0.3 0.3 0.3 0.3", "six equal ranks"),
+    ("0.05 0.2 0.4 0.61 0.5 0.3", "six unequal ranks"),
+    ("0.25 0.25 0.25 0.25 0.25 0.25 0.25 0.25", "ranks that fill the link exactly"),
+    ("0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13 0.13", "sixteen equal ranks"),
+];
+
+pub(super) fn figures() -> Vec<Figure> {
+    vec![theorem_1(), theorem_2()]
+}
+
+fn theorem_1() -> Figure {
+    let rates = |letter, title, (case, _): (&'static str, &str)| {
+        Panel::curves(letter, title)
+            .only("rates", case)
+            .only("arrivals", "even")
+            .x("", "rank, the lowest first", Unit::None)
+            .y("", "rate of departures over the link's", Unit::Share)
+            .curve("rates", "")
+            .curve("theorem", "by theorem 1")
+    };
+    Figure {
+        id: "theorem1",
+        number: "theorem 1",
+        title: "Departure rates of each rank, and lengths of queues, at constant rates",
+        setting: "Packets of each rank arrive at a constant rate, together at 1.8 to 2.06 times the link's. The theorem thinks of fluids; here they are packets of one size, \
+                  evenly spaced or (beyond what the theorem assumes) at random instants, a queue of 40 packets with a headroom of 0.1, and a \
+                  window of 200 packets.",
+        text: include_str!("../../../../../scenarios/aifo/theorem1.toml"),
+        files: &[],
+        work: Work::Compute(measure_theorems::departures),
+        panels: vec![
+            rates("a", "Six equal ranks, evenly spaced packets", CASES[0]),
+            rates("b", "Six unequal ranks, evenly spaced packets", CASES[1]),
+            Panel::bars("c", "Largest distance of any rank from theorem 1").series_by("arrivals", "arrivals: ").y(
+                "off",
+                "distance over the link's rate",
+                Unit::Share,
+            ),
+            Panel::bars("d", "Mean length of the queue, evenly spaced packets, six equal ranks")
+                .only("rates", CASES[0].0)
+                .only("arrivals", "even")
+                .y("queue", "length", Unit::Packets),
+        ],
+        claims: claims_1,
+    }
+}
+
+/// The cases that were run.
+fn cases(table: &Table) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let run = table.texts("rates").into_iter().map(str::to_owned).collect::<Vec<_>>();
+    CASES.into_iter().filter(move |(rates, _)| run.iter().any(|own| own == rates))
+}
+
+fn at(table: &Table, variant: &str, rates: &str, arrivals: &str, metric: &str) -> Stat {
+    table.at(variant).with("rates", rates).with("arrivals", arrivals).get(metric)
+}
+
+/// Rates within this of the theorem's, as a share of the link, count as the same.
+const SAME: f64 = 0.01;
+
+/// Why many ranks are harder than the theorem's fluid.
+const CLOSE_RANKS: &str = "The lengths at which AIFO lets in one of sixteen ranks and the next are 2.25 packets apart ((1-k) C/n), no more than the queue \
+                           moves between two packets of a rank, so that some of the rank behind n* gets in.";
+
+fn claims_1(table: &Table) -> Vec<Claim> {
+    let as_said = |variant: &str, arrivals: &str| {
+        let near = |(rates, name): (&'static str, &str)| {
+            let off = at(table, variant, rates, arrivals, "off");
+            (format!("{name} ({:.3} off)", off.mean()), off.mean() <= SAME)
+        };
+        cases(table).map(near).collect::<Vec<_>>()
+    };
+    let mut claims = vec![
+        Claim::every(
+            "AIFO sends each rank at PIFO's rate: all below n*, of n* what is left, nothing above",
+            "same rates",
+            as_said("AIFO", "even"),
+        )
+        .because(CLOSE_RANKS),
+        Claim::every("PIFO sends each rank at that rate", "same rates", as_said("PIFO", "even")),
+        Claim::every(
+            "FIFO sends each rank in proportion to its arrivals (packets at random instants)",
+            "rate_i / sum of rates",
+            as_said("FIFO", "random"),
+        ),
+        Claim::every(
+            "FIFO sends each rank in proportion to its arrivals (evenly spaced packets)",
+            "rate_i / sum of rates",
+            as_said("FIFO", "even"),
+        )
+        .because(
+            "Evenly spaced packets meet the same places of a full queue again and again: a rank whose packets come right after a departure \
+             gets in always, another never. The theorem thinks of fluids; at random instants it holds.",
+        ),
+    ];
+    let (rates, _) = CASES[0];
+    for scheme in ["PIFO", "FIFO"] {
+        let queue = at(table, scheme, rates, "even", "queue");
+        claims.push(Claim::value(format!("The queue of {scheme} is full: C, here 40"), 40.0, Unit::Packets, &queue));
+    }
+    for (rates, name) in cases(table).filter(|(rates, _)| *rates != CASES[2].0) {
+        let (queue, said) =
+            (at(table, "AIFO", rates, "even", "queue"), at(table, "AIFO", rates, "even", "queue.theorem"));
+        let own = at(table, "AIFO", rates, "even", "queue.quantile").mean();
+        claims.push(
+            Claim::value(
+                format!("The queue of AIFO is (1 - (1-k) n*/n) C long: {name}"),
+                said.mean(),
+                Unit::Packets,
+                &queue,
+            )
+            .because(format!(
+                "The theorem takes the quantile of rank n* for n*/n, its own packets counted. The algorithm counts packets of smaller ranks, by which \
+                 the queue is {own:.1} packets long, and is."
+            )),
+        );
+    }
+    let (rates, _) = CASES[2];
+    if table.texts("rates").contains(&rates) {
+        // Four of eight ranks fill the link: between n* + 1 and n* ranks.
+        let queue = at(table, "AIFO", rates, "even", "queue");
+        let (low, high) = ((1.0 - 5.0 / 8.0 * 0.9) * 40.0, (1.0 - 4.0 / 8.0 * 0.9) * 40.0);
+        let mean = queue.mean();
+        claims.push(
+            Claim::every(
+                "Where ranks fill the link exactly, the queue of AIFO is between those of n* + 1 and n*",
+                format!("{low:.1} to {high:.1} packets"),
+                vec![(format!("{mean:.1} packets"), mean >= low && mean <= high)],
+            )
+            .because(
+                "By the quantile of smaller ranks alone the bounds are those of one rank less: 22 to 26.5 packets.",
+            ),
+        );
+    }
+    claims.push(Claim::direction(
+        "AIFO's queue is shorter than PIFO's (six equal ranks)",
+        "slightly",
+        &at(table, "PIFO", CASES[0].0, "even", "queue").minus(&at(table, "AIFO", CASES[0].0, "even", "queue")),
+        Unit::Packets,
+    ));
+    claims
+}
+
+fn theorem_2() -> Figure {
+    let gaps = |letter, title, case: &'static str, arrivals: &'static str| {
+        Panel::curves(letter, title)
+            .only("rates", case)
+            .only("arrivals", arrivals)
+            .x("", "time", Unit::Milliseconds)
+            .y("", "gap to PIFO", Unit::Share)
+            .log_x()
+            .curve("gap", "packets")
+            .curve("gap_by_rank", "packets of each rank")
+    };
+    Figure {
+        id: "theorem2",
+        number: "theorem 2",
+        title: "The gap between the packets that AIFO and PIFO send, over time",
+        setting: "As for theorem 1; FIFO stands beside AIFO. The gap is equation 1: the share of packets that only one of the two sends. The proof counts how many packets of \
+                  each rank are sent instead of which; that is shown, too.",
+        text: include_str!("../../../../../scenarios/aifo/theorem2.toml"),
+        files: &[],
+        work: Work::Compute(measure_theorems::gaps),
+        panels: vec![
+            gaps("a", "Six equal ranks, evenly spaced packets", CASES[0].0, "even"),
+            gaps("b", "Ranks that fill the link exactly, evenly spaced packets", CASES[2].0, "even"),
+            gaps("c", "Six equal ranks, packets at random instants", CASES[0].0, "random"),
+        ],
+        claims: claims_2,
+    }
+}
+
+/// Gaps below this count as vanished.
+const VANISHED: f64 = 0.01;
+
+fn claims_2(table: &Table) -> Vec<Claim> {
+    let vanished = |metric: &str| {
+        let at_the_end = |(rates, name): (&'static str, &str)| {
+            let gap = at(table, "AIFO", rates, "even", metric);
+            (format!("{name} ({:.1}%)", 100.0 * gap.mean()), gap.mean() <= VANISHED)
+        };
+        cases(table).map(at_the_end).collect::<Vec<_>>()
+    };
+    let part = |(rates, name): (&'static str, &str)| {
+        format!("{:.0}% with {name}", 100.0 * at(table, "AIFO", rates, "even", "margin.part").mean())
+    };
+    let parts: Vec<String> = cases(table).filter(|(rates, _)| *rates != CASES[2].0).map(part).collect();
+    vec![
+        Claim::every(
+            "The gap between the packets that AIFO and PIFO send vanishes with time (below 1% at the end)",
+            "0",
+            vanished("gap.end"),
+        )
+        .because(format!(
+            "Both send all packets of the ranks below n* and none of those above, but of rank n* there is room for some only, and each may let \
+             through other packets of it for as long as the overload lasts: up to its part of the link, {}. The gap vanishes where ranks fill the link exactly.",
+            parts.join(", ")
+        )),
+        Claim::every(
+            "The gap as the proof counts it, by how many packets of each rank are sent, vanishes (below 1% at the end)",
+            "0",
+            vanished("gap_by_rank.end"),
+        )
+        .because(CLOSE_RANKS),
+    ]
+}

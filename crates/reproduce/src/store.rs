@@ -1,0 +1,45 @@
+//! Finished jobs on disk: one small file each, so that work that was interrupted goes on where it stopped.
+
+use crate::job::Job;
+use crate::metrics::Metrics;
+use crate::record::{metrics_from_json, metrics_to_json};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The finished jobs of one figure.
+pub struct Store {
+    directory: PathBuf,
+}
+
+impl Store {
+    /// Below a directory of results.
+    pub fn new(results: &Path, paper: &str, figure: &str) -> Self {
+        Self { directory: results.join("runs").join(paper).join(figure) }
+    }
+
+    fn path(&self, job: &Job) -> PathBuf {
+        self.directory.join(format!("{:032x}.json", job.key))
+    }
+
+    /// The numbers of a job that is finished; `None` also for a file that is not whole.
+    pub fn get(&self, job: &Job) -> Option<Metrics> {
+        let text = std::fs::read_to_string(self.path(job)).ok()?;
+        metrics_from_json(&serde_json::from_str(&text).ok()?)
+    }
+
+    /// Keeps the numbers of a job. The file appears whole or not at all.
+    pub fn put(&self, job: &Job, metrics: &Metrics) -> io::Result<()> {
+        std::fs::create_dir_all(&self.directory)?;
+        let path = self.path(job);
+        let temporary = path.with_extension("part");
+        let all: BTreeSet<String> = metrics
+            .numbers()
+            .map(|(name, _)| name)
+            .chain(metrics.curves().map(|(name, _)| name))
+            .map(str::to_owned)
+            .collect();
+        std::fs::write(&temporary, metrics_to_json(metrics, &all).to_string())?;
+        std::fs::rename(temporary, path)
+    }
+}

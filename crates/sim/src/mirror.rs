@@ -1,0 +1,92 @@
+//! Mirror on drop: a switch that cannot trim keeps the headers of the packets that its traffic managers reject.
+//!
+//! The header of a rejected packet goes to the recirculation port of the pipeline that the packet came in by, a link from the switch to
+//! itself with a queue in front of it. When it comes out it arrives once more, at the port that had no room for its packet: this port is
+//! the destination on its label.
+
+use crate::agenda::Key;
+use crate::measure::RecirculationRecord;
+use crate::packet::{Kind, Label, Packet, Slot, flag};
+use crate::scenario::MirrorSetup;
+use crate::wires::Wires;
+use forebay_tm::{Instant, Reason};
+use std::collections::VecDeque;
+
+/// The recirculation port of a pipeline.
+struct Recirculation {
+    /// The link from the switch to itself.
+    link: u32,
+    /// Its slot among the switch's arrivals.
+    slot: usize,
+    /// When what it was given so far has been sent.
+    free_at: Instant,
+    /// When the headers that were still waiting at the last look begin to be sent.
+    starts: VecDeque<Instant>,
+    record: RecirculationRecord,
+}
+
+/// The recirculation ports of a switch.
+pub(crate) struct Mirror {
+    setup: MirrorSetup,
+    pipelines: Vec<Recirculation>,
+}
+
+impl Mirror {
+    /// The mirror of a switch with so many ports. The recirculation links follow the links that the switch receives from, and their
+    /// slots those of its ports.
+    pub(crate) fn new(setup: &MirrorSetup, switch: u32, ports: usize, first_incoming: u32) -> Self {
+        let pipelines = (0..setup.pipelines(ports)).map(|pipeline| Recirculation {
+            link: first_incoming + (ports + pipeline) as u32,
+            slot: ports + pipeline,
+            free_at: Instant::ZERO,
+            starts: VecDeque::new(),
+            record: RecirculationRecord { switch, pipeline: pipeline as u32, ..RecirculationRecord::default() },
+        });
+        Self { setup: setup.clone(), pipelines: pipelines.collect() }
+    }
+
+    /// Whether the header of a packet that was rejected for this reason is kept: headers, answers and what no buffer could ever hold
+    /// are not.
+    pub(crate) fn wants(packet: &Packet, reason: Reason) -> bool {
+        packet.kind == Kind::Data && !packet.has(flag::TRIMMED) && reason != Reason::Oversize
+    }
+
+    /// Cuts a packet that came in by a port and found no room at another, and sends its header around. Returns `None` if there is no
+    /// room in front of the recirculation port, either; else perhaps an event for a slot among the switch's arrivals.
+    pub(crate) fn recirculate(
+        &mut self,
+        now: Instant,
+        (from, to): (usize, usize),
+        slot: Slot,
+        wires: &mut Wires,
+    ) -> Option<Option<(usize, Key)>> {
+        let port = &mut self.pipelines[from / self.setup.ports_per_pipeline];
+        while port.starts.front().is_some_and(|start| *start <= now) {
+            port.starts.pop_front();
+        }
+        if port.free_at > now && port.starts.len() >= self.setup.capacity {
+            port.record.full += 1;
+            return None;
+        }
+        let packet = wires.arena.get_mut(slot);
+        packet.flags |= flag::TRIMMED;
+        packet.class = self.setup.class;
+        packet.bytes = u64::from(packet.bytes).min(self.setup.size.get()) as u32;
+        let bytes = packet.bytes;
+        let label = Label::of(&Packet { to: to as u32, ..*packet }, slot, bytes);
+        let start = port.free_at.max(now);
+        if start > now {
+            port.starts.push_back(start);
+        }
+        port.record.mirrored += 1;
+        port.record.peak = port.record.peak.max(port.starts.len() as u64);
+        let (end, key) = wires.send_around(port.link, label, start);
+        port.free_at = end;
+        Some(key.map(|key| (port.slot, key)))
+    }
+
+    /// What went through the recirculation ports.
+    pub(crate) fn records(&self) -> impl Iterator<Item = RecirculationRecord> {
+        self.pipelines.iter().map(|port| port.record)
+    }
+}
