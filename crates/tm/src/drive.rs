@@ -62,6 +62,8 @@ pub struct Driver {
     /// Per port the complement of when its wire is free or its packets may leave; 0 for never. The largest is the first.
     ends: MaxTree,
     watch: bool,
+    /// Bytes that each packet takes of its wire beside its own, such as a preamble and the gap between frames.
+    overhead: u64,
     now: Instant,
 }
 
@@ -69,7 +71,20 @@ impl Driver {
     /// Idle wires behind a traffic manager.
     pub fn new(tm: Tm) -> Self {
         let ports = tm.config().rates.len();
-        Self { tm, wires: vec![Wire::Idle; ports], ends: MaxTree::new(ports), watch: false, now: Instant::ZERO }
+        Self {
+            tm,
+            wires: vec![Wire::Idle; ports],
+            ends: MaxTree::new(ports),
+            watch: false,
+            overhead: 0,
+            now: Instant::ZERO,
+        }
+    }
+
+    /// The same with wires on which every packet takes so many bytes more than its own.
+    #[must_use]
+    pub fn with_overhead(self, bytes: u32) -> Self {
+        Self { overhead: u64::from(bytes), ..self }
     }
 
     /// The same, reporting the end of every instant in which something happens, also those of periodic updates and of
@@ -179,7 +194,7 @@ impl Driver {
                 let end = self
                     .tm
                     .rate(port)
-                    .checked_serialization(u64::from(departure.bytes))
+                    .checked_serialization(u64::from(departure.bytes) + self.overhead)
                     .and_then(|span| now.checked_add(span))
                     .filter(|end| *end < Instant::NEVER)
                     .ok_or(EndOfTime { port, at: now })?;

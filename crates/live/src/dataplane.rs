@@ -1,0 +1,382 @@
+//! The path of a frame: where it goes, which queue it joins, what the traffic manager says, and what is done to the frame.
+//!
+//! The traffic manager runs under [`Driver`], the same loop of arrivals and wires as in `forebay replay`, so that the same arrivals get the same
+//! verdicts. Frames stay where they are; only the numbers of their pieces move.
+
+use crate::classify::{Classifier, Kind, addresses, flow_of};
+use crate::edit::{self, Lengths};
+use crate::frame::{Headers, Mac};
+use crate::pool::{Pool, Slot};
+use crate::routes::Routes;
+use crate::stations::Stations;
+use forebay_tm::drive::{Driver, EndOfTime, Observer};
+use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Tm, Verdict};
+
+/// How frames find their ports.
+#[derive(Clone, Debug)]
+pub enum Forwarding {
+    /// By the address of the interface, learned or given; to all ports if it is not known.
+    Stations(Stations),
+    /// By the longest prefix of the IP address. What is no IP packet, or is for the switch itself, goes nowhere.
+    Routes(Routes),
+}
+
+/// Where a packet's rank comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RankFrom {
+    /// All have rank 0 (or the scheduler makes its own, as STFQ does).
+    #[default]
+    Nothing,
+    /// The code point of differentiated services: a larger one is more important.
+    Dscp,
+    /// A number of 1 to 8 bytes, so many bytes behind the transport header: what the sender wrote there, such as the bytes left of its flow.
+    Payload {
+        /// Bytes behind the transport header.
+        offset: usize,
+        /// Bytes of the number.
+        bytes: usize,
+    },
+}
+
+/// What is done to packets on their way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Treatment {
+    /// Where ranks come from.
+    pub rank: RankFrom,
+    /// What is left of a trimmed packet, at least its headers.
+    pub trim_size: usize,
+    /// What a trimmed packet says about its length.
+    pub trim_lengths: Lengths,
+    /// The code point that a trimmed packet gets.
+    pub trim_dscp: Option<u8>,
+}
+
+/// Frames that never reached the traffic manager.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unforwarded {
+    /// Shorter than an Ethernet header.
+    pub runts: u64,
+    /// To the port that they came from.
+    pub back: u64,
+    /// No route, no IP packet where there are routes, or a group that nobody asked for.
+    pub no_route: u64,
+    /// No hop left.
+    pub no_hops: u64,
+    /// A copy for another port found no piece.
+    pub no_piece: u64,
+}
+
+/// A frame that is to be put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// By which port.
+    pub port: usize,
+    /// The piece it is in.
+    pub slot: Slot,
+    /// Bytes.
+    pub length: usize,
+}
+
+/// Someone who is told what becomes of frames, by the pieces that they are in.
+pub trait Witness {
+    /// A frame got its verdict.
+    fn judged(&mut self, _now: Instant, _packet: &Packet, _verdict: Verdict) {}
+    /// A port starts to send a frame, and is busy until `end`.
+    fn sent(&mut self, _now: Instant, _port: usize, _departure: &Departure, _end: Instant) {}
+    /// A frame that was waiting is gone.
+    fn lost(&mut self, _lost: &Lost) {}
+}
+
+impl Witness for () {}
+
+/// Where frames come from that came in by no port, such as those of a file.
+pub const NO_PORT: usize = u32::MAX as usize;
+
+/// What is known of the frame in a piece.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    length: u32,
+    ingress: u32,
+    headers: Option<Headers>,
+}
+
+/// The path of a frame.
+#[derive(Debug)]
+pub struct Dataplane<W = ()> {
+    driver: Driver,
+    forwarding: Forwarding,
+    classifier: Classifier,
+    hands: Hands<W>,
+    unforwarded: Unforwarded,
+    ports: usize,
+}
+
+/// What touches frames: the part that the driver tells of departures and losses.
+#[derive(Debug)]
+struct Hands<W> {
+    witness: W,
+    pool: Pool,
+    known: Vec<Known>,
+    treatment: Treatment,
+    outgoing: Vec<Outgoing>,
+    /// A packet that is to go back to its sender.
+    returned: Option<Slot>,
+}
+
+impl<W: Witness> Observer for Hands<W> {
+    fn arrived(&mut self, now: Instant, packet: &Packet, verdict: Verdict) {
+        self.witness.judged(now, packet, verdict);
+        let slot = slot_of(packet.id);
+        match verdict {
+            Verdict::Queued { marked } => {
+                if marked {
+                    self.edit(slot, edit::mark);
+                }
+            }
+            Verdict::Trimmed { .. } => self.trim(slot),
+            Verdict::Returned { .. } => {
+                self.trim(slot);
+                self.edit(slot, edit::turn_around);
+                self.returned = Some(slot);
+            }
+            Verdict::Dropped { .. } => self.pool.give(slot),
+        }
+    }
+
+    fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant) {
+        self.witness.sent(now, port, departure, end);
+        let slot = slot_of(departure.id);
+        let length = self.known[slot.0 as usize].length as usize;
+        self.outgoing.push(Outgoing { port, slot, length });
+    }
+
+    fn lost(&mut self, lost: Lost) {
+        self.witness.lost(&lost);
+        self.pool.give(slot_of(lost.id));
+    }
+}
+
+fn slot_of(id: PacketId) -> Slot {
+    Slot(id.0 as u32)
+}
+
+impl<W> Hands<W> {
+    fn edit(&mut self, slot: Slot, change: impl Fn(&mut [u8], &Headers)) {
+        let Known { length, headers, .. } = self.known[slot.0 as usize];
+        if let Some(headers) = headers {
+            change(self.pool.bytes_mut(slot, length as usize), &headers);
+        }
+    }
+
+    fn trim(&mut self, slot: Slot) {
+        let Known { length, headers, .. } = self.known[slot.0 as usize];
+        let Some(headers) = headers else { return };
+        let Treatment { trim_size, trim_lengths, trim_dscp, .. } = self.treatment;
+        let frame = self.pool.bytes_mut(slot, length as usize);
+        if let Some(dscp) = trim_dscp {
+            edit::set_dscp(frame, &headers, dscp);
+        }
+        let left = edit::trim(frame, &headers, trim_size, trim_lengths);
+        self.known[slot.0 as usize].length = left as u32;
+    }
+}
+
+/// What a path is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// The memory of the frames.
+    pub pool: Pool,
+    /// How frames find their ports.
+    pub forwarding: Forwarding,
+    /// How they find their queues.
+    pub classifier: Classifier,
+    /// What is done to them.
+    pub treatment: Treatment,
+    /// Bytes that each frame takes of its wire beside its own: 24 on Ethernet (preamble, checksum and gap).
+    pub overhead: u32,
+}
+
+impl<W: Witness> Dataplane<W> {
+    /// A path through a traffic manager.
+    pub fn new(tm: Tm, parts: Parts, witness: W) -> Self {
+        let Parts { pool, forwarding, classifier, treatment, overhead } = parts;
+        let ports = tm.config().rates.len();
+        let known = vec![Known::default(); pool.pieces()];
+        let hands = Hands { witness, pool, known, treatment, outgoing: Vec::new(), returned: None };
+        let driver = Driver::new(tm).with_overhead(overhead);
+        Self { driver, forwarding, classifier, hands, unforwarded: Unforwarded::default(), ports }
+    }
+
+    /// Who is told.
+    pub fn witness(&mut self) -> &mut W {
+        &mut self.hands.witness
+    }
+
+    /// Lets time pass until nothing waits any more.
+    pub fn finish(&mut self) -> Result<(), EndOfTime> {
+        self.driver.finish(&mut self.hands)
+    }
+
+    /// The traffic manager.
+    pub fn tm(&self) -> &Tm {
+        self.driver.tm()
+    }
+
+    /// The frames' memory.
+    pub fn pool(&mut self) -> &mut Pool {
+        &mut self.hands.pool
+    }
+
+    /// Frames that never reached the traffic manager.
+    pub fn unforwarded(&self) -> Unforwarded {
+        self.unforwarded
+    }
+
+    /// Lets time pass up to `now`: what should have left by now is in [`Dataplane::outgoing`] then.
+    pub fn advance(&mut self, now: Instant) -> Result<(), EndOfTime> {
+        self.driver.advance(now, &mut self.hands)
+    }
+
+    /// Frames to be put on the wire, in order of their departures; whoever takes them sends them.
+    pub fn outgoing(&mut self) -> std::vec::Drain<'_, Outgoing> {
+        self.hands.outgoing.drain(..)
+    }
+
+    /// A frame has come in by a port.
+    pub fn arrive(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize) -> Result<(), EndOfTime> {
+        let Some(headers) = Headers::parse(self.hands.pool.bytes(slot, length)) else {
+            self.unforwarded.runts += 1;
+            self.hands.pool.give(slot);
+            return Ok(());
+        };
+        self.hands.known[slot.0 as usize] =
+            Known { length: length as u32, ingress: ingress as u32, headers: Some(headers) };
+        match self.port_for(now, ingress, slot, length, &headers) {
+            Target::Port(port) => self.join(now, slot, port),
+            Target::Flood => self.flood(now, ingress, slot, length),
+            Target::Nowhere => {
+                self.hands.pool.give(slot);
+                Ok(())
+            }
+        }
+    }
+
+    fn port_for(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize, headers: &Headers) -> Target {
+        match &mut self.forwarding {
+            Forwarding::Stations(stations) => {
+                let vlan = headers.tag.map_or(0, |tag| tag & 0x0fff);
+                if ingress < self.ports {
+                    stations.learn(headers.source, vlan, ingress, now);
+                }
+                if headers.destination.is_group() {
+                    return Target::Flood;
+                }
+                match stations.port_of(headers.destination, vlan, now) {
+                    Some(port) if port == ingress => {
+                        self.unforwarded.back += 1;
+                        Target::Nowhere
+                    }
+                    Some(port) => Target::Port(port),
+                    None => Target::Flood,
+                }
+            }
+            Forwarding::Routes(routes) => {
+                let Some(hop) = addresses(headers).1.and_then(|address| routes.find(address)) else {
+                    self.unforwarded.no_route += 1;
+                    return Target::Nowhere;
+                };
+                let frame = self.hands.pool.bytes_mut(slot, length);
+                if !edit::take_hop(frame, headers) {
+                    self.unforwarded.no_hops += 1;
+                    return Target::Nowhere;
+                }
+                let (port, Mac(destination), Mac(source)) = (hop.port, hop.destination, hop.source);
+                frame[..6].copy_from_slice(&destination);
+                frame[6..12].copy_from_slice(&source);
+                self.hands.known[slot.0 as usize].headers = Headers::parse(frame);
+                Target::Port(port)
+            }
+        }
+    }
+
+    /// A frame joins the queue of a port.
+    fn join(&mut self, now: Instant, slot: Slot, port: usize) -> Result<(), EndOfTime> {
+        let Known { length, ingress, headers } = self.hands.known[slot.0 as usize];
+        let Some(headers) = headers else {
+            self.hands.pool.give(slot);
+            return Ok(());
+        };
+        let rank = self.rank(slot, length as usize, &headers);
+        let kind = self.classifier.kind(&headers, ingress as usize);
+        let packet = Packet {
+            id: PacketId(u64::from(slot.0)),
+            bytes: length,
+            port: port as u32,
+            queue: kind.queue,
+            class: kind.class,
+            unscheduled: kind.unscheduled,
+            flow: flow_of(&headers),
+            rank,
+            ect: headers.is_ect(),
+            ..Packet::default()
+        };
+        self.driver.arrive(now, &packet, &mut self.hands)?;
+        match self.hands.returned.take() {
+            Some(slot) if ingress as usize >= self.ports => self.hands.pool.give(slot),
+            Some(slot) => self.send_back(now, slot, &packet)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// A packet that was turned around leaves by the port that it came from. It is short, and is not returned again: if there is no room for
+    /// it, it is lost.
+    fn send_back(&mut self, now: Instant, slot: Slot, packet: &Packet) -> Result<(), EndOfTime> {
+        let Known { length, ingress, .. } = self.hands.known[slot.0 as usize];
+        let headers = Headers::parse(self.hands.pool.bytes(slot, length as usize));
+        self.hands.known[slot.0 as usize].headers = headers;
+        let kind = headers.map_or(Kind::default(), |headers| self.classifier.kind(&headers, packet.port as usize));
+        let back = Packet { bytes: length, port: ingress, queue: kind.queue, class: kind.class, ..*packet };
+        self.driver.arrive(now, &back, &mut self.hands)?;
+        if let Some(slot) = self.hands.returned.take() {
+            self.hands.pool.give(slot);
+        }
+        Ok(())
+    }
+
+    fn rank(&self, slot: Slot, length: usize, headers: &Headers) -> u64 {
+        match self.hands.treatment.rank {
+            RankFrom::Nothing => 0,
+            RankFrom::Dscp => 63 - u64::from(headers.traffic_class().unwrap_or(0) >> 2),
+            RankFrom::Payload { offset, bytes } => {
+                let frame = self.hands.pool.bytes(slot, length);
+                let number = frame.get(headers.end + offset..headers.end + offset + bytes).unwrap_or_default();
+                number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+            }
+        }
+    }
+
+    /// A frame goes to all other ports: the last gets it, the others copies.
+    fn flood(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize) -> Result<(), EndOfTime> {
+        let Some(last) = (0..self.ports).rev().find(|port| *port != ingress) else {
+            self.hands.pool.give(slot);
+            return Ok(());
+        };
+        for port in (0..last).filter(|port| *port != ingress) {
+            let Some(copy) = self.hands.pool.copy(slot, length) else {
+                self.unforwarded.no_piece += 1;
+                continue;
+            };
+            self.hands.known[copy.0 as usize] = self.hands.known[slot.0 as usize];
+            self.join(now, copy, port)?;
+        }
+        self.join(now, slot, last)
+    }
+}
+
+/// Where a frame goes.
+enum Target {
+    Port(usize),
+    Flood,
+    Nowhere,
+}

@@ -1,0 +1,24 @@
+//! The traffic manager on real packets.
+//!
+//! Frames come in by [`port::Port`]s into pieces of a [`pool::Pool`] and stay there. The [`dataplane`] reads their headers, finds their port
+//! and queue, asks the traffic manager, and changes the frames as it says: a mark, a cut, a way back. [`switch::Switch`] polls ports
+//! and path with the [`clock`]'s time.
+//!
+//! This is the only crate with `unsafe`; each block says why it is sound.
+
+pub mod capture;
+pub mod classify;
+pub mod clock;
+pub mod dataplane;
+pub mod edit;
+pub mod frame;
+pub mod memory;
+pub mod pool;
+pub mod port;
+pub mod routes;
+pub mod stations;
+pub mod switch;
+
+mod checksum;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,42 @@
+//! What a port of the switch is, whatever is behind it.
+
+use crate::pool::{Pool, Slot};
+use std::io;
+
+/// A frame that has come in: it is in this piece, which now belongs to whoever receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The piece.
+    pub slot: Slot,
+    /// Bytes of the frame.
+    pub length: usize,
+}
+
+/// Frames that were lost at a port outside the switch's buffer. None of these is the policy's doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// The kernel had no room for what came in: its ring was full, or had no piece to put it in.
+    pub receive_overruns: u64,
+    /// Longer than a piece, or cut by the kernel.
+    pub too_long: u64,
+    /// The kernel did not take what was to be sent.
+    pub send_failures: u64,
+}
+
+/// A port.
+pub trait Port {
+    /// What errors and views call it.
+    fn name(&self) -> &str;
+
+    /// Takes frames that have come in, at most so many, each in a piece of the pool.
+    fn receive(&mut self, pool: &mut Pool, frames: &mut Vec<Received>, most: usize) -> io::Result<()>;
+
+    /// Takes a frame to be sent; its piece goes back to the pool when it is gone.
+    fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize);
+
+    /// Hands what was taken to the kernel, and takes back the pieces of what is gone.
+    fn flush(&mut self, pool: &mut Pool) -> io::Result<()>;
+
+    /// What was lost here so far.
+    fn outside(&self) -> Outside;
+}

@@ -1,0 +1,149 @@
+//! Which interface is behind which port: learned from frames as they come, or given.
+//!
+//! As in switch chips, an address has a few places where it may stand. So the table never grows, a flood of made-up addresses can push out
+//! only what shares its places, and what was given is never pushed out.
+
+use crate::frame::Mac;
+use forebay_tm::{Duration, Instant};
+
+/// Places of an address.
+const WAYS: usize = 4;
+/// Sets of places.
+const SETS: usize = 4_096;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    mac: Mac,
+    /// The VLAN, 0 without one.
+    vlan: u16,
+    port: u16,
+    /// When a frame of it was last seen; [`Instant::NEVER`] if it was given.
+    seen: Instant,
+}
+
+/// The table.
+#[derive(Clone, Debug)]
+pub struct Stations {
+    sets: Vec<[Option<Entry>; WAYS]>,
+    age: Duration,
+}
+
+impl Stations {
+    /// An empty table that forgets after `age` without a frame.
+    pub fn new(age: Duration) -> Self {
+        Self { sets: vec![[None; WAYS]; SETS], age }
+    }
+
+    fn set_of(mac: Mac, vlan: u16) -> usize {
+        let [a, b, c, d, e, f] = mac.0;
+        let key = u64::from_be_bytes([(vlan >> 8) as u8, vlan as u8, a, b, c, d, e, f]);
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SETS
+    }
+
+    fn is_old(&self, entry: &Entry, now: Instant) -> bool {
+        entry.seen != Instant::NEVER && now > entry.seen && now.since(entry.seen) > self.age
+    }
+
+    /// The port of an interface, if it is known.
+    pub fn port_of(&self, mac: Mac, vlan: u16, now: Instant) -> Option<usize> {
+        let set = &self.sets[Self::set_of(mac, vlan)];
+        let entry = set.iter().flatten().find(|entry| entry.mac == mac && entry.vlan == vlan)?;
+        (!self.is_old(entry, now)).then_some(usize::from(entry.port))
+    }
+
+    /// A frame of this interface came in by this port. Groups send nothing, and what was given stays.
+    pub fn learn(&mut self, mac: Mac, vlan: u16, port: usize, now: Instant) {
+        if mac.is_group() {
+            return;
+        }
+        self.put(Entry { mac, vlan, port: port as u16, seen: now }, now);
+    }
+
+    /// Gives the port of an interface; false if all its places are taken by others that were given.
+    pub fn give(&mut self, mac: Mac, vlan: u16, port: usize) -> bool {
+        self.put(Entry { mac, vlan, port: port as u16, seen: Instant::NEVER }, Instant::ZERO)
+    }
+
+    fn put(&mut self, new: Entry, now: Instant) -> bool {
+        let age = self.age;
+        let set = &mut self.sets[Self::set_of(new.mac, new.vlan)];
+        if let Some(own) = set.iter_mut().flatten().find(|entry| entry.mac == new.mac && entry.vlan == new.vlan) {
+            if own.seen != Instant::NEVER || new.seen == Instant::NEVER {
+                *own = new;
+            }
+            return true;
+        }
+        let is_free = |entry: &Option<Entry>| match entry {
+            None => true,
+            Some(entry) => entry.seen != Instant::NEVER && now > entry.seen && now.since(entry.seen) > age,
+        };
+        let free = set.iter().position(is_free);
+        let oldest = || {
+            let learned = set.iter().enumerate().filter_map(|(way, entry)| Some((way, (*entry)?.seen)));
+            learned.filter(|(_, seen)| *seen != Instant::NEVER).min_by_key(|(_, seen)| *seen).map(|(way, _)| way)
+        };
+        match free.or_else(oldest) {
+            Some(way) => {
+                set[way] = Some(new);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Forgets all that was learned behind a port, as when its link goes down.
+    pub fn forget(&mut self, port: usize) {
+        for entry in self.sets.iter_mut().flatten() {
+            if entry.is_some_and(|own| own.port == port as u16 && own.seen != Instant::NEVER) {
+                *entry = None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mac(number: u64) -> Mac {
+        let bytes = number.to_be_bytes();
+        Mac([2, bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
+    }
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_ps(seconds * 1_000_000_000_000)
+    }
+
+    fn table() -> Stations {
+        Stations::new(Duration::from_us(300_000_000))
+    }
+
+    #[test]
+    fn learned_moved_and_forgotten() {
+        let mut stations = table();
+        assert_eq!(stations.port_of(mac(1), 0, at(0)), None);
+        stations.learn(mac(1), 0, 3, at(0));
+        assert_eq!(stations.port_of(mac(1), 0, at(300)), Some(3));
+        assert_eq!(stations.port_of(mac(1), 7, at(1)), None, "another VLAN is another place");
+        assert_eq!(stations.port_of(mac(1), 0, at(301)), None, "too old");
+        stations.learn(mac(1), 0, 5, at(302));
+        assert_eq!(stations.port_of(mac(1), 0, at(303)), Some(5));
+        stations.forget(5);
+        assert_eq!(stations.port_of(mac(1), 0, at(303)), None);
+        stations.learn(Mac::BROADCAST, 0, 1, at(303));
+        assert_eq!(stations.port_of(Mac::BROADCAST, 0, at(303)), None);
+    }
+
+    #[test]
+    fn a_flood_of_addresses_pushes_out_nothing_that_was_given() {
+        let mut stations = table();
+        assert!((0..64).all(|number| stations.give(mac(number), 0, number as usize)));
+        for number in 100..200_000 {
+            stations.learn(mac(number), 0, 9, at(1));
+        }
+        assert!((0..64).all(|number| stations.port_of(mac(number), 0, at(2)) == Some(number as usize)));
+        stations.learn(mac(3), 0, 9, at(2));
+        assert_eq!(stations.port_of(mac(3), 0, at(2)), Some(3), "what was given does not move");
+        assert_eq!(stations.port_of(mac(199_999), 0, at(2)), Some(9), "the last that came is known");
+    }
+}
