@@ -13,6 +13,8 @@ const TOP: f64 = 30.0;
 const LINE: f64 = 17.0;
 /// About the width of a letter of the legend.
 const LETTER: f64 = 6.7;
+/// About the width of a letter of a title.
+const TITLE_LETTER: f64 = 7.4;
 /// Colours before lines are told apart by dashes.
 const COLOURS: usize = 8;
 
@@ -193,9 +195,14 @@ fn content(plot: &Plot, names: &[String]) -> String {
     };
     let mut out = String::new();
     let letter = if plot.letter.is_empty() { String::new() } else { format!("({}) ", plot.letter) };
+    let title = format!("{letter}{}", plot.title);
+    // A long title begins at the edge, and is smaller if that is not enough.
+    let length = title.chars().count() as f64;
+    let left = if length * TITLE_LETTER > WIDTH - LEFT { 4.0 } else { LEFT };
+    let size = ((WIDTH - left) / (length * TITLE_LETTER) * 13.0).min(13.0);
     out.push_str(&format!(
-        "<text class=\"title\" x=\"{LEFT}\" y=\"16\">{}</text>",
-        escape(&format!("{letter}{}", plot.title))
+        "<text class=\"title\" x=\"{left}\" y=\"16\" style=\"font-size:{size:.1}px\">{}</text>",
+        escape(&title)
     ));
     axes(plot, &x, &y, &mut out);
     let bars = shown.iter().filter(|series| !series.is_paper).count().max(1);
