@@ -141,7 +141,7 @@ pub(crate) struct ReproduceArgs {
     /// The smallest scale: everything in at most 20 minutes on two cores.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// The papers' own scale and duration: overnight.
+    /// The papers' own scale and duration: a night or more.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
     /// Name the figures and what they show, and run nothing.

@@ -200,7 +200,8 @@ fn run_one(own: &Chosen<'_>, job: &Job) -> Result<Option<Metrics>, Failure> {
         Failure::Input(format!("error: {}/{} {}: {problem}", own.paper.id, own.figure.id, label_of(job)))
     })?;
     if let Some(metrics) = &metrics {
-        own.store.put(job, metrics).map_err(|error| cannot_write(&own.source.name, &error))?;
+        let failure = |error| cannot_write(&own.store.directory().display().to_string(), &error);
+        own.store.put(job, metrics).map_err(failure)?;
     }
     Ok(metrics)
 }

@@ -18,6 +18,11 @@ impl Store {
         Self { directory: results.join("runs").join(paper).join(figure) }
     }
 
+    /// Where they are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     fn path(&self, job: &Job) -> PathBuf {
         self.directory.join(format!("{:032x}.json", job.key))
     }

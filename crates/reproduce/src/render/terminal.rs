@@ -24,8 +24,12 @@ pub fn claims(papers: &[Paper], all: &Reproduction) -> String {
     for paper in papers {
         for view in View::of_paper(paper, all) {
             text.push_str(&format!("{}  {}\n", view.name(), view.figure.title));
-            let cost = significant(view.result.cpu_seconds);
-            text.push_str(&format!("  {}; {cost} CPU seconds\n", view.facts(all)));
+            // What is computed without the simulator has no cost of its own.
+            let cost = match view.result.cpu_seconds {
+                0.0 => String::new(),
+                seconds => format!("; {} CPU seconds", significant(seconds)),
+            };
+            text.push_str(&format!("  {}{cost}\n", view.facts(all)));
             if let Some(says) = &view.result.says {
                 text.push_str(&format!("  {says}\n"));
             }
