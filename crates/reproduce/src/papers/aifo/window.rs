@@ -51,12 +51,15 @@ fn claims(table: &Table) -> Vec<Claim> {
             ),
         );
     }
-    claims.push(Claim::direction(
-        "with a window of 1000 the 99th percentile of small flows falls as the load grows",
-        "decreasing: 0.65 ms at the label 0.2, 0.49 at 0.8",
-        &at(table, LONG, low, METRICS[1]).minus(&at(table, LONG, high, METRICS[1])),
-        Unit::Milliseconds,
-    ));
+    claims.push(
+        Claim::direction(
+            "with a window of 1000 the 99th percentile of small flows falls as the load grows",
+            "decreasing: 0.65 ms at the label 0.2, 0.49 at 0.8",
+            &at(table, LONG, low, METRICS[1]).minus(&at(table, LONG, high, METRICS[1])),
+            Unit::Milliseconds,
+        )
+        .because("On average it falls, but by less than seeds differ."),
+    );
     for sampled in SAMPLED {
         let lines = METRICS.into_iter().flat_map(|metric| {
             loads(table).into_iter().map(move |load| {

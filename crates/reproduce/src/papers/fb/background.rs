@@ -128,7 +128,7 @@ fn with_tcp(table: &Table, tcp: &str, dctcp: &str) -> Claim {
         Unit::Share,
     )
     .because(
-        "the difference is below 1% of the uplinks either way: flows end, so that what is sent is what was asked for.",
+        "the difference is about 1% of the uplinks at most, either way: flows end, so that what is sent is what was asked for.",
     )
 }
 

@@ -52,13 +52,16 @@ fn claims(table: &Table) -> Vec<Claim> {
             &distance(slow).minus(&distance("FBA 10 ms")),
             Unit::Share,
         )
-        .because("the interval hardly matters: the background is the same all the time, and FBA's updates, which mostly see no burst, find about the same queues.")
+        .because(HARDLY)
         .needs(Scale::Default, "one seed has too few bursts"),
         Claim::direction(
             format!("the same, tail occupancy ({slow} less FBA 10 ms)"),
             "approaches FB",
             &occupancy(slow).minus(&occupancy("FBA 10 ms")),
             Unit::Share,
-        ),
+        )
+        .because(HARDLY),
     ]
 }
+
+const HARDLY: &str = "the interval hardly matters: the background is the same all the time, and FBA's updates, which mostly see no burst, find about the same queues.";

@@ -7,6 +7,7 @@ use crate::panel::Panel;
 use crate::table::Table;
 use crate::unit::Unit;
 
+const BACKGROUND: &str = "It is so, but by less; seeds differ by half of it and more. Why was not found out.";
 const QCT: &str = "slowdown.query.mean";
 const QCT_P99: &str = "slowdown.query.p99";
 const FCT: &str = "slowdown.background.mean";
@@ -68,8 +69,9 @@ fn web_search_claims(t: &Table) -> Vec<Claim> {
             .because(timeout),
         Claim::gain("99th percentile QCT slowdown of Occamy below ABM's, by up to", 46.0, &against(QCT_P99, "ABM"))
             .because(timeout),
-        Claim::gain("mean FCT slowdown of Occamy below DT's, by up to", 20.0, &against(FCT, "DT")),
-        Claim::gain("mean FCT slowdown of Occamy below ABM's, by up to", 13.0, &against(FCT, "ABM")),
+        Claim::gain("mean FCT slowdown of Occamy below DT's, by up to", 20.0, &against(FCT, "DT")).because(BACKGROUND),
+        Claim::gain("mean FCT slowdown of Occamy below ABM's, by up to", 13.0, &against(FCT, "ABM"))
+            .because(BACKGROUND),
         Claim::gain(
             "small flows' 99th percentile FCT slowdown, Occamy below DT, by up to",
             32.0,
