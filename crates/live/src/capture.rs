@@ -1,4 +1,4 @@
-//! Frames in files: pcap (micro- and nanoseconds, either byte order) and pcapng are read, pcap with nanoseconds is written.
+//! Frames in files: pcap (micro- and nanoseconds, either byte order) and pcapng are read, either is written with nanoseconds.
 //!
 //! Nothing that a file claims is trusted: lengths are checked against what is there, and an error says at which byte it stands.
 
@@ -14,12 +14,13 @@ const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const RESOLUTION: u16 = 9;
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 /// A frame of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Captured<'f> {
-    /// When it was captured, in picoseconds of the file's clock.
-    pub at_ps: u64,
+    /// When it was captured, in picoseconds of the file's clock, which mostly counts from 1970.
+    pub at_ps: u128,
     /// The interface it was captured at; 0 in pcap files, which have one.
     pub interface: u32,
     /// What was captured of it.
@@ -105,7 +106,7 @@ impl<'f> Frames<'f> {
             return self.bad(at + 8, format!("a packet of {captured} bytes is not whole"));
         };
         self.at = at + 16 + captured;
-        let at_ps = u64::from(number(0)) * 1_000_000_000_000 + u64::from(number(4)) * unit;
+        let at_ps = u128::from(number(0)) * PS_PER_SECOND + u128::from(u64::from(number(4)) * unit);
         Ok(Some(Captured { at_ps, interface: 0, bytes, length }))
     }
 
@@ -169,8 +170,7 @@ impl<'f> Frames<'f> {
             return self.bad(at + 20, format!("a packet of {captured} bytes is not whole"));
         };
         let ticks = u128::from(number(4)) << 32 | u128::from(number(8));
-        let at_ps = u64::try_from(ticks * 1_000_000_000_000 / u128::from(*units));
-        let Ok(at_ps) = at_ps else { return self.bad(at + 12, "this is after the end of time") };
+        let at_ps = ticks * PS_PER_SECOND / u128::from(*units);
         Ok(Captured { at_ps, interface: number(0), bytes, length: number(16) as usize })
     }
 }
@@ -217,29 +217,58 @@ fn units_per_second(mut options: &[u8], big_endian: bool) -> Option<u64> {
     Some(1_000_000)
 }
 
-/// Writes frames as pcap with nanoseconds.
+/// Writes frames, with nanoseconds.
 pub struct Writer<O> {
     out: O,
+    pcapng: bool,
 }
 
 impl<O: Write> Writer<O> {
-    /// Begins a file.
-    pub fn new(mut out: O) -> io::Result<Self> {
+    /// Begins a pcap file.
+    pub fn pcap(mut out: O) -> io::Result<Self> {
         out.write_all(&NANOSECONDS.to_le_bytes())?;
         out.write_all(&[2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
         out.write_all(&u32::from(u16::MAX).to_le_bytes())?;
         out.write_all(&u32::from(ETHERNET).to_le_bytes())?;
-        Ok(Self { out })
+        Ok(Self { out, pcapng: false })
+    }
+
+    /// Begins a pcapng file with one interface.
+    pub fn pcapng(out: O) -> io::Result<Self> {
+        let mut writer = Self { out, pcapng: true };
+        let mut section = BYTE_ORDER.to_le_bytes().to_vec();
+        section.extend([1, 0, 0, 0]);
+        section.extend([0xff; 8]);
+        writer.block(SECTION, &section)?;
+        // The link type, no limit of lengths, the resolution (10^-9 s) and the end of the options.
+        let interface = [ETHERNET, 0, 0, 0, RESOLUTION, 1, 9, 0, 0, 0].map(u16::to_le_bytes).concat();
+        writer.block(INTERFACE, &interface)?;
+        Ok(writer)
+    }
+
+    fn block(&mut self, kind: u32, body: &[u8]) -> io::Result<()> {
+        let padding = body.len().next_multiple_of(4) - body.len();
+        let size = u32::try_from(12 + body.len() + padding).map_err(|_| io::ErrorKind::InvalidInput)?.to_le_bytes();
+        self.out.write_all(&kind.to_le_bytes())?;
+        self.out.write_all(&size)?;
+        self.out.write_all(body)?;
+        self.out.write_all(&[0; 3][..padding])?;
+        self.out.write_all(&size)
     }
 
     /// A frame at a time; what is finer than a nanosecond is left out.
-    pub fn frame(&mut self, at_ps: u64, bytes: &[u8]) -> io::Result<()> {
-        let seconds = u32::try_from(at_ps / 1_000_000_000_000).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let nanoseconds = (at_ps % 1_000_000_000_000 / 1_000) as u32;
+    pub fn frame(&mut self, at_ps: u128, bytes: &[u8]) -> io::Result<()> {
         let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        for number in [seconds, nanoseconds, length, length] {
-            self.out.write_all(&number.to_le_bytes())?;
+        let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+        if self.pcapng {
+            let ticks = u64::try_from(at_ps / 1_000).map_err(|_| io::ErrorKind::InvalidInput)?;
+            let mut body = words(&[0, (ticks >> 32) as u32, ticks as u32, length, length]);
+            body.extend(bytes);
+            return self.block(ENHANCED_PACKET, &body);
         }
+        let seconds = u32::try_from(at_ps / PS_PER_SECOND).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let nanoseconds = (at_ps % PS_PER_SECOND / 1_000) as u32;
+        self.out.write_all(&words(&[seconds, nanoseconds, length, length]))?;
         self.out.write_all(bytes)
     }
 
@@ -255,17 +284,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(file: &[u8]) -> Result<Vec<(u64, u32, Vec<u8>)>, BadCapture> {
+    fn read(file: &[u8]) -> Result<Vec<(u128, u32, Vec<u8>)>, BadCapture> {
         Frames::new(file)?.map(|frame| frame.map(|own| (own.at_ps, own.interface, own.bytes.to_vec()))).collect()
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let mut writer = Writer::new(Vec::new()).unwrap();
-        writer.frame(1_000_000_002_000, &[1, 2, 3]).unwrap();
-        writer.frame(5_000_000_000_123, &[]).unwrap();
-        let file = writer.finish().unwrap();
-        assert_eq!(read(&file).unwrap(), [(1_000_000_002_000, 0, vec![1, 2, 3]), (5_000_000_000_000, 0, vec![])]);
+        // In the year 2026: more picoseconds than 64 bits hold.
+        let later = 1_780_000_000_123_456_789_000;
+        let write = |mut writer: Writer<Vec<u8>>| {
+            writer.frame(1_000_000_002_000, &[1, 2, 3]).unwrap();
+            writer.frame(later + 321, &[]).unwrap();
+            writer.finish().unwrap()
+        };
+        let pcapng = write(Writer::pcapng(Vec::new()).unwrap());
+        let file = write(Writer::pcap(Vec::new()).unwrap());
+        for file in [&file, &pcapng] {
+            assert_eq!(read(file).unwrap(), [(1_000_000_002_000, 0, vec![1, 2, 3]), (later, 0, vec![])]);
+        }
         let error = read(&file[..file.len() - 1]).unwrap_err();
         assert_eq!(error.to_string(), "at byte 43: the head of a packet is not whole");
     }

@@ -60,6 +60,11 @@ impl Clock {
         Instant::from_ps(machine.ps() - self.behind.ps())
     }
 
+    /// The machine's time when the switch's will be `at`, without further stalls.
+    pub fn machine(&self, at: Instant) -> Instant {
+        Instant::from_ps(at.ps().saturating_add(self.behind.ps()))
+    }
+
     /// The stalls so far.
     pub fn stalls(&self) -> Stalls {
         self.stalls

@@ -7,10 +7,11 @@ use crate::classify::{Classifier, Kind, addresses, flow_of};
 use crate::edit::{self, Lengths};
 use crate::frame::{Headers, Mac};
 use crate::pool::{Pool, Slot};
+use crate::remaining::Remaining;
 use crate::routes::Routes;
 use crate::stations::Stations;
 use forebay_tm::drive::{Driver, EndOfTime, Observer};
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Tm, Verdict};
+use forebay_tm::{Bytes, ConfigError, Departure, Instant, Lost, Packet, PacketId, Tm, TmConfig, Verdict};
 
 /// How frames find their ports.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub enum RankFrom {
         /// Bytes of the number.
         bytes: usize,
     },
+    /// What is left of the flow, which its sender has told at its start.
+    Remaining,
 }
 
 /// What is done to packets on their way.
@@ -66,9 +69,18 @@ pub struct Unforwarded {
     pub no_piece: u64,
 }
 
+impl Unforwarded {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.runts + self.back + self.no_route + self.no_hops + self.no_piece
+    }
+}
+
 /// A frame that is to be put on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
+    /// When its wire was free.
+    pub at: Instant,
     /// By which port.
     pub port: usize,
     /// The piece it is in.
@@ -109,6 +121,10 @@ pub struct Dataplane<W = ()> {
     hands: Hands<W>,
     unforwarded: Unforwarded,
     ports: usize,
+    /// What flows have said about their lengths.
+    remaining: Remaining,
+    /// Per queue, the most bytes since somebody asked.
+    watermarks: Vec<Bytes>,
 }
 
 /// What touches frames: the part that the driver tells of departures and losses.
@@ -147,7 +163,7 @@ impl<W: Witness> Observer for Hands<W> {
         self.witness.sent(now, port, departure, end);
         let slot = slot_of(departure.id);
         let length = self.known[slot.0 as usize].length as usize;
-        self.outgoing.push(Outgoing { port, slot, length });
+        self.outgoing.push(Outgoing { at: now, port, slot, length });
     }
 
     fn lost(&mut self, lost: Lost) {
@@ -204,12 +220,45 @@ impl<W: Witness> Dataplane<W> {
         let known = vec![Known::default(); pool.pieces()];
         let hands = Hands { witness, pool, known, treatment, outgoing: Vec::new(), returned: None };
         let driver = Driver::new(tm).with_overhead(overhead);
-        Self { driver, forwarding, classifier, hands, unforwarded: Unforwarded::default(), ports }
+        let watermarks = vec![Bytes::ZERO; ports * driver.tm().config().queues];
+        Self {
+            driver,
+            forwarding,
+            classifier,
+            hands,
+            unforwarded: Unforwarded::default(),
+            ports,
+            remaining: Remaining::default(),
+            watermarks,
+        }
+    }
+
+    /// Changes settings between two frames: all of them, or none if the traffic manager refuses its own.
+    pub fn reconfigure(
+        &mut self,
+        tm: TmConfig,
+        classifier: Classifier,
+        treatment: Treatment,
+    ) -> Result<(), ConfigError> {
+        self.driver.reconfigure(tm)?;
+        (self.classifier, self.hands.treatment) = (classifier, treatment);
+        Ok(())
+    }
+
+    /// The most bytes that a queue has held since this was last asked.
+    pub fn take_watermark(&mut self, queue: usize) -> Bytes {
+        let now = self.driver.tm().queue_bytes(queue);
+        std::mem::replace(&mut self.watermarks[queue], now).max(now)
     }
 
     /// Who is told.
     pub fn witness(&mut self) -> &mut W {
         &mut self.hands.witness
+    }
+
+    /// Who was told, when all is over.
+    pub fn into_witness(self) -> W {
+        self.hands.witness
     }
 
     /// Lets time pass until nothing waits any more.
@@ -235,6 +284,16 @@ impl<W: Witness> Dataplane<W> {
     /// Lets time pass up to `now`: what should have left by now is in [`Dataplane::outgoing`] then.
     pub fn advance(&mut self, now: Instant) -> Result<(), EndOfTime> {
         self.driver.advance(now, &mut self.hands)
+    }
+
+    /// The switch's time.
+    pub fn now(&self) -> Instant {
+        self.driver.now()
+    }
+
+    /// When a wire is free next while frames may wait for it; none if all are idle.
+    pub fn next_departure(&self) -> Option<Instant> {
+        self.driver.next()
     }
 
     /// Frames to be put on the wire, in order of their departures; whoever takes them sends them.
@@ -306,7 +365,8 @@ impl<W: Witness> Dataplane<W> {
             self.hands.pool.give(slot);
             return Ok(());
         };
-        let rank = self.rank(slot, length as usize, &headers);
+        let flow = flow_of(&headers);
+        let rank = self.rank(slot, length as usize, &headers, flow);
         let kind = self.classifier.kind(&headers, ingress as usize);
         let packet = Packet {
             id: PacketId(u64::from(slot.0)),
@@ -315,12 +375,15 @@ impl<W: Witness> Dataplane<W> {
             queue: kind.queue,
             class: kind.class,
             unscheduled: kind.unscheduled,
-            flow: flow_of(&headers),
+            flow,
             rank,
             ect: headers.is_ect(),
             ..Packet::default()
         };
         self.driver.arrive(now, &packet, &mut self.hands)?;
+        let index = self.driver.tm().queue_index(port, kind.queue as usize);
+        let watermark = &mut self.watermarks[index];
+        *watermark = (*watermark).max(self.driver.tm().queue_bytes(index));
         match self.hands.returned.take() {
             Some(slot) if ingress as usize >= self.ports => self.hands.pool.give(slot),
             Some(slot) => self.send_back(now, slot, &packet)?,
@@ -344,7 +407,7 @@ impl<W: Witness> Dataplane<W> {
         Ok(())
     }
 
-    fn rank(&self, slot: Slot, length: usize, headers: &Headers) -> u64 {
+    fn rank(&mut self, slot: Slot, length: usize, headers: &Headers, flow: u64) -> u64 {
         match self.hands.treatment.rank {
             RankFrom::Nothing => 0,
             RankFrom::Dscp => 63 - u64::from(headers.traffic_class().unwrap_or(0) >> 2),
@@ -353,6 +416,7 @@ impl<W: Witness> Dataplane<W> {
                 let number = frame.get(headers.end + offset..headers.end + offset + bytes).unwrap_or_default();
                 number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
             }
+            RankFrom::Remaining => self.remaining.of(self.hands.pool.bytes(slot, length), headers, flow),
         }
     }
 

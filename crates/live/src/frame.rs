@@ -238,6 +238,12 @@ impl Headers {
         }
     }
 
+    /// The sequence number of a TCP segment.
+    pub fn sequence(&self, frame: &[u8]) -> Option<u32> {
+        let at = self.transport_at.filter(|_| self.protocol() == Some(TCP))?;
+        Some(u32::from_be_bytes(frame.get(at + 4..at + 8)?.try_into().ok()?))
+    }
+
     /// Bytes of the frame that its packet covers; what is behind is padding.
     pub fn packet_end(&self) -> Option<usize> {
         match &self.network {

@@ -6,18 +6,30 @@
 //!
 //! This is the only crate with `unsafe`; each block says why it is sound.
 
+pub mod attached;
+pub mod backend;
 pub mod capture;
 pub mod classify;
 pub mod clock;
 pub mod dataplane;
 pub mod edit;
 pub mod frame;
+pub mod handle;
+pub mod linux;
 pub mod memory;
+pub mod offline;
+pub mod peer;
 pub mod pool;
 pub mod port;
+pub mod remaining;
 pub mod routes;
+pub mod runtime;
+pub mod settings;
+pub mod snapshot;
 pub mod stations;
 pub mod switch;
+#[doc(hidden)]
+pub mod torture;
 
 mod checksum;
 #[cfg(test)]

@@ -47,4 +47,6 @@ impl Port for Memory {
     fn outside(&self) -> Outside {
         self.outside
     }
+
+    fn close(&mut self, _: &mut Pool) {}
 }

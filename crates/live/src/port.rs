@@ -23,6 +23,14 @@ pub struct Outside {
     pub send_failures: u64,
 }
 
+impl std::ops::AddAssign for Outside {
+    fn add_assign(&mut self, other: Self) {
+        self.receive_overruns += other.receive_overruns;
+        self.too_long += other.too_long;
+        self.send_failures += other.send_failures;
+    }
+}
+
 /// A port.
 pub trait Port {
     /// What errors and views call it.
@@ -39,4 +47,7 @@ pub trait Port {
 
     /// What was lost here so far.
     fn outside(&self) -> Outside;
+
+    /// Gives all pieces that the port or the kernel still has back to the pool: the end of the port.
+    fn close(&mut self, pool: &mut Pool);
 }

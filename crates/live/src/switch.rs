@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, Stalls};
 use crate::dataplane::{Dataplane, Outgoing, Witness};
+use crate::pool::Pool;
 use crate::port::{Outside, Port, Received};
 use forebay_tm::Instant;
 use forebay_tm::drive::EndOfTime;
@@ -18,6 +19,16 @@ pub enum Trouble {
     /// Its time is over.
     Time(EndOfTime),
 }
+
+/// Someone who keeps the time of the parts of a turn: each call ends a part.
+pub trait Timer {
+    /// The data path and the traffic manager were at work on so many frames that came in.
+    fn core(&mut self, _frames: usize) {}
+    /// Frames were received or sent.
+    fn io(&mut self) {}
+}
+
+impl Timer for () {}
 
 /// Ports around a data path.
 #[derive(Debug)]
@@ -38,25 +49,36 @@ impl<P: Port, W: Witness> Switch<P, W> {
 
     /// Looks once at everything: sends what should have left by now, then takes what has come in. True if there was anything to do.
     pub fn poll(&mut self, machine: Instant) -> Result<bool, Trouble> {
+        self.poll_timed(machine, &mut ())
+    }
+
+    /// [`Switch::poll`] with someone who keeps the time of its parts.
+    pub fn poll_timed(&mut self, machine: Instant, timer: &mut impl Timer) -> Result<bool, Trouble> {
         let now = self.clock.read(machine);
         self.path.advance(now).map_err(Trouble::Time)?;
+        timer.core(0);
         let mut busy = self.send()?;
         for port in 0..self.ports.len() {
             let received = self.ports[port].receive(self.path.pool(), &mut self.received, BATCH);
+            timer.io();
             // What came before a port failed is not lost.
+            let frames = self.received.len();
             for frame in self.received.drain(..) {
-                busy = true;
                 self.path.arrive(now, port, frame.slot, frame.length).map_err(Trouble::Time)?;
             }
+            busy |= frames != 0;
+            timer.core(frames);
             received.map_err(|error| Trouble::Port(port, error))?;
         }
-        Ok(self.send()? | busy)
+        busy |= self.send()?;
+        timer.io();
+        Ok(busy)
     }
 
     fn send(&mut self) -> Result<bool, Trouble> {
         self.outgoing.extend(self.path.outgoing());
         let any = !self.outgoing.is_empty();
-        for Outgoing { port, slot, length } in self.outgoing.drain(..) {
+        for Outgoing { port, slot, length, .. } in self.outgoing.drain(..) {
             self.ports[port].send(self.path.pool(), slot, length);
         }
         for (number, port) in self.ports.iter_mut().enumerate() {
@@ -65,9 +87,19 @@ impl<P: Port, W: Witness> Switch<P, W> {
         Ok(any)
     }
 
+    /// A port, with the pool that its pieces belong to.
+    pub fn port_and_pool(&mut self, port: usize) -> (&mut P, &mut Pool) {
+        (&mut self.ports[port], self.path.pool())
+    }
+
     /// The data path.
     pub fn path(&mut self) -> &mut Dataplane<W> {
         &mut self.path
+    }
+
+    /// When the next frame is due to leave; none if nothing waits. In the machine's time.
+    pub fn next_departure(&self) -> Option<Instant> {
+        self.path.next_departure().map(|at| self.clock.machine(at))
     }
 
     /// The ports.
@@ -94,7 +126,6 @@ mod tests {
     use crate::edit::Lengths;
     use crate::frame::{Headers, Mac};
     use crate::memory::Memory;
-    use crate::pool::Pool;
     use crate::routes::{NextHop, Prefix, Routes};
     use crate::stations::Stations;
     use crate::testing::{Build, checksums_are_right};

@@ -17,6 +17,6 @@ mod write;
 pub use diagnostic::{Diagnostic, nearest};
 pub use policy::read_policy;
 pub use setting::Settings;
-pub use switch::{SwitchFile, SwitchTables, read_switch, read_switch_tables};
+pub use switch::{CONFIG_KEYS, SwitchFile, SwitchTables, read_config, read_switch, read_switch_tables};
 pub use table::{Document, Table, Value};
 pub use write::{quoted, write_switch_tables};

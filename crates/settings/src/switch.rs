@@ -50,7 +50,7 @@ impl<'a> SwitchFile<'a> {
     pub fn switch(&self) -> Result<ValidConfig, Diagnostic> {
         let root = self.document.root();
         root.allow(&TOP_KEYS, |_| false, "")?;
-        let config = switch(&root)?;
+        let config = read_config(&root, rates(&root)?)?;
         self.validate(config)
     }
 
@@ -70,8 +70,12 @@ pub fn read_switch(file: &str, text: &str) -> Result<ValidConfig, Diagnostic> {
     SwitchFile::parse(file, text)?.switch()
 }
 
-fn switch(root: &Table<'_>) -> Result<TmConfig, Diagnostic> {
-    let rates = rates(root)?;
+/// The keys of a switch file that stand for what [`read_config`] reads.
+pub const CONFIG_KEYS: [&str; 10] =
+    ["queues", "buffer", "cell", "cell_pointers", "queue_capacity", "seed", "policy", "scheduler", "ecn", "trim"];
+
+/// Reads the switch that a table describes, but for the rates of its ports, which are given.
+pub fn read_config(root: &Table<'_>, rates: Vec<Rate>) -> Result<TmConfig, Diagnostic> {
     let buffer = root.need("buffer", "buffer = \"9MB\"")?.bytes()?;
     let mut config = TmConfig::new(rates, buffer);
     if let Some(value) = root.get("queues") {

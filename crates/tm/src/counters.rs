@@ -68,6 +68,12 @@ impl Counters {
         self.dropped_by[reason as usize]
     }
 
+    /// Adds packets that were dropped for a reason, as someone else has counted them.
+    pub fn count_dropped(&mut self, reason: Reason, count: Count) {
+        self.dropped_by[reason as usize] += count;
+        self.dropped += count;
+    }
+
     /// Expelled (Occamy).
     pub fn expelled(&self) -> Count {
         self.dropped_by(Reason::Expelled)

@@ -173,6 +173,16 @@ impl Driver {
         }
     }
 
+    /// The time it has come to.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// When a wire is free next, or its packets may leave; none if all are idle.
+    pub fn next(&self) -> Option<Instant> {
+        self.next_end().map(|(end, _)| end)
+    }
+
     /// Closes the instants before `now`.
     fn move_to(&mut self, now: Instant, observer: &mut impl Observer) {
         if self.watch && now > self.now {

@@ -1,0 +1,368 @@
+//! Ports that are interfaces of this machine.
+//!
+//! [`Attacher`] makes them, by AF_XDP ([`xdp`]) or AF_PACKET ([`packet`]). A port is two halves, one that receives and one that sends.
+
+pub mod interface;
+pub mod packet;
+pub mod privileges;
+pub mod xdp;
+
+mod bpf;
+mod offload;
+mod relay;
+mod socket;
+mod spsc;
+
+use crate::pool::{Borrower, Pool, Slot};
+use crate::port::{Outside, Port, Received};
+use interface::Interface;
+use relay::Threads;
+use std::io;
+use std::time::Duration;
+use xdp::{LARGEST_PIECE, RECEIVE_RING, Umem};
+
+/// How frames get to us and back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// AF_XDP where it works, otherwise AF_PACKET.
+    #[default]
+    Auto,
+    /// AF_XDP.
+    Xdp,
+    /// AF_XDP, but behind the driver (the kernel's generic mode) even where the driver could do it.
+    XdpGeneric,
+    /// AF_PACKET.
+    Packet,
+    /// AF_PACKET to receive, AF_XDP to send.
+    Mixed,
+}
+
+/// Empty receives between two looks at whether the interface is still there.
+const LOOK_EVERY: u32 = 1_024;
+
+/// Looks at an interface now and then while nothing comes from it.
+#[derive(Debug)]
+struct Check {
+    interface: Interface,
+    idle: u32,
+}
+
+impl Check {
+    fn new(interface: Interface) -> Self {
+        Self { interface, idle: 0 }
+    }
+
+    /// Nothing has come: an error if that is because the interface is gone or down.
+    fn when_idle(&mut self) -> io::Result<()> {
+        self.idle += 1;
+        if self.idle < LOOK_EVERY {
+            return Ok(());
+        }
+        self.idle = 0;
+        self.interface.check()
+    }
+}
+
+/// The half of a port that receives.
+#[derive(Debug)]
+enum Receiver {
+    Packet(packet::Receiver),
+    Xdp(xdp::Receiver),
+    Relay(relay::Receiver),
+}
+
+impl Receiver {
+    /// Who borrows the pieces that the kernel has, if it has any.
+    fn borrower(&self) -> Option<Borrower> {
+        if let Self::Xdp(half) = self { Some(half.borrower()) } else { None }
+    }
+
+    fn receive(&mut self, pool: &mut Pool, frames: &mut Vec<Received>, most: usize) -> io::Result<()> {
+        match self {
+            Self::Packet(half) => half.receive(pool, frames, most),
+            Self::Xdp(half) => half.receive(pool, frames, most),
+            Self::Relay(half) => half.receive(pool, frames, most),
+        }
+    }
+
+    fn outside(&self) -> Outside {
+        match self {
+            Self::Packet(half) => half.outside(),
+            Self::Xdp(half) => half.outside(),
+            Self::Relay(half) => half.outside(),
+        }
+    }
+
+    fn close(self, pool: &mut Pool) -> Outside {
+        match self {
+            Self::Packet(half) => half.outside(),
+            Self::Xdp(half) => half.close(pool),
+            Self::Relay(half) => half.close(pool),
+        }
+    }
+}
+
+/// The half of a port that sends.
+#[derive(Debug)]
+enum Sender {
+    Packet(packet::Sender),
+    Xdp(xdp::Sender),
+    Relay(relay::Sender),
+}
+
+impl Sender {
+    /// Who borrows the pieces that the kernel has, if it has any.
+    fn borrower(&self) -> Option<Borrower> {
+        if let Self::Xdp(half) = self { Some(half.borrower()) } else { None }
+    }
+
+    fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize) {
+        match self {
+            Self::Packet(half) => half.send(slot, length),
+            Self::Xdp(half) => half.send(pool, slot, length),
+            Self::Relay(half) => half.send(pool, slot, length),
+        }
+    }
+
+    fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
+        match self {
+            Self::Packet(half) => half.flush(pool),
+            Self::Xdp(half) => half.flush(pool),
+            Self::Relay(half) => half.flush(pool),
+        }
+    }
+
+    fn outside(&self) -> Outside {
+        match self {
+            Self::Packet(half) => half.outside(),
+            Self::Xdp(half) => half.outside(),
+            Self::Relay(half) => half.outside(),
+        }
+    }
+
+    fn close(self, pool: &mut Pool) -> Outside {
+        match self {
+            Self::Packet(half) => half.close(pool),
+            Self::Xdp(half) => half.close(pool),
+            Self::Relay(half) => half.close(pool),
+        }
+    }
+}
+
+/// How frames get here and back.
+fn way((receiver, sender): &(Receiver, Sender)) -> &'static str {
+    match (receiver, sender) {
+        (Receiver::Packet(_), Sender::Xdp(_)) => "mixed",
+        (Receiver::Packet(_), _) => "packet",
+        (Receiver::Xdp(half), _) if half.is_in_driver() => "xdp",
+        (Receiver::Xdp(_), _) => "xdp, generic",
+        (Receiver::Relay(half), _) => half.way(),
+    }
+}
+
+/// A port that is an interface.
+#[derive(Debug)]
+pub struct Backend {
+    name: String,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Open(Box<(Receiver, Sender)>),
+    /// What was lost in all.
+    Closed(Outside),
+}
+
+impl Backend {
+    /// How frames get to us and back; none if it is closed.
+    pub fn way(&self) -> Option<&'static str> {
+        let State::Open(halves) = &self.state else { return None };
+        Some(way(halves))
+    }
+}
+
+impl Port for Backend {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn receive(&mut self, pool: &mut Pool, frames: &mut Vec<Received>, most: usize) -> io::Result<()> {
+        match &mut self.state {
+            State::Open(halves) => halves.0.receive(pool, frames, most),
+            State::Closed(_) => Ok(()),
+        }
+    }
+
+    fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize) {
+        match &mut self.state {
+            State::Open(halves) => halves.1.send(pool, slot, length),
+            State::Closed(outside) => {
+                outside.send_failures += 1;
+                pool.give(slot);
+            }
+        }
+    }
+
+    fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
+        match &mut self.state {
+            State::Open(halves) => halves.1.flush(pool),
+            State::Closed(_) => Ok(()),
+        }
+    }
+
+    fn outside(&self) -> Outside {
+        match &self.state {
+            State::Open(halves) => {
+                let mut outside = halves.0.outside();
+                outside += halves.1.outside();
+                outside
+            }
+            State::Closed(outside) => *outside,
+        }
+    }
+
+    fn close(&mut self, pool: &mut Pool) {
+        if let State::Open(halves) = std::mem::replace(&mut self.state, State::Closed(Outside::default())) {
+            let (receiver, sender) = *halves;
+            // In this order: the receiving half may take its pieces back only when the socket is closed.
+            let mut outside = sender.close(pool);
+            outside += receiver.close(pool);
+            self.state = State::Closed(outside);
+        }
+    }
+}
+
+/// Waits until a frame has come at one of the ports, or the time is over.
+pub fn wait_for<'p>(ports: impl Iterator<Item = &'p Backend>, time: Duration) {
+    let descriptors = ports.flat_map(|port| match &port.state {
+        State::Open(halves) => match &halves.0 {
+            Receiver::Packet(half) => vec![half.descriptor()],
+            Receiver::Xdp(half) => half.descriptors().collect(),
+            // Ports in threads of their own are never waited for: the settings refuse it.
+            Receiver::Relay(_) => Vec::new(),
+        },
+        State::Closed(_) => Vec::new(),
+    });
+    socket::wait_for(descriptors, time);
+}
+
+pub use socket::be_punctual;
+
+/// Makes ports of interfaces, all with the memory of one pool.
+#[derive(Debug)]
+pub struct Attacher {
+    umem: Umem,
+    /// Pieces that a port has to receive into.
+    fill: u32,
+    /// The threads that the halves of ports are in, if they are not where the ports are.
+    threads: Option<Threads>,
+}
+
+impl Attacher {
+    /// For so many ports of this pool. Half of the pieces are for the kernel to receive into, the other half for frames that wait and that
+    /// are being sent.
+    pub fn new(pool: &Pool, ports: usize) -> Self {
+        let fill = (pool.pieces() / 2 / ports.max(1)).min(RECEIVE_RING as usize) as u32;
+        Self { umem: Umem::new(pool), fill, threads: None }
+    }
+
+    /// From now on ports receive in one thread and send in another; whoever has them only decides.
+    pub fn in_threads(mut self) -> io::Result<Self> {
+        self.threads = Some(Threads::start()?);
+        Ok(self)
+    }
+
+    /// Attaches to an interface. The pool is the one that this was made for.
+    pub fn attach(&mut self, name: &str, kind: Kind, pool: &mut Pool) -> io::Result<Backend> {
+        let find = || Interface::find(name).map_err(|error| explained(name, error));
+        let interface = find()?;
+        ready(&interface, pool.piece())?;
+        let in_driver = kind != Kind::XdpGeneric;
+        let halves = match kind {
+            Kind::Packet => Self::packet(interface, pool),
+            Kind::Mixed => self.mixed(interface, pool),
+            Kind::Xdp | Kind::XdpGeneric => self.xdp(interface, pool, in_driver),
+            Kind::Auto => match self.xdp(interface, pool, in_driver) {
+                Ok(halves) => Ok(halves),
+                Err(_) => Self::packet(find()?, pool),
+            },
+        };
+        let mut halves = halves.map_err(|error| explained(name, error))?;
+        if let Some(threads) = &mut self.threads {
+            let (receiver, sender) = threads.take(halves, pool, self.fill)?;
+            halves = (Receiver::Relay(receiver), Sender::Relay(sender));
+        }
+        Ok(Backend { name: name.to_owned(), state: State::Open(Box::new(halves)) })
+    }
+
+    fn packet(interface: Interface, pool: &mut Pool) -> io::Result<(Receiver, Sender)> {
+        let sender = packet::Sender::new(&interface, pool)?;
+        Ok((Receiver::Packet(packet::Receiver::new(interface, pool)?), Sender::Packet(sender)))
+    }
+
+    fn mixed(&mut self, interface: Interface, pool: &mut Pool) -> io::Result<(Receiver, Sender)> {
+        suits_xdp(pool)?;
+        let socket = self.umem.socket(&interface, 0)?;
+        let receiver = packet::Receiver::new(interface, pool)?;
+        Ok((Receiver::Packet(receiver), Sender::Xdp(socket.into_sender(pool)?)))
+    }
+
+    fn xdp(&mut self, interface: Interface, pool: &mut Pool, in_driver: bool) -> io::Result<(Receiver, Sender)> {
+        suits_xdp(pool)?;
+        let (receiver, sender) = xdp::attach(interface, &mut self.umem, pool, self.fill, in_driver)?;
+        Ok((Receiver::Xdp(receiver), Sender::Xdp(sender)))
+    }
+}
+
+/// Whether AF_XDP can be used with this memory.
+fn suits_xdp(pool: &Pool) -> io::Result<()> {
+    if pool.stride() <= LARGEST_PIECE {
+        return Ok(());
+    }
+    let text = format!(
+        "AF_XDP takes pieces of at most {LARGEST_PIECE} bytes, and these have {}: set `frame` to {LARGEST_PIECE} or `backend` to \"packet\"",
+        pool.stride()
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+/// Whether an interface can be used with pieces of this size.
+fn ready(interface: &Interface, piece: usize) -> io::Result<()> {
+    let name = interface.name();
+    if !interface.is_up()? {
+        let text = format!("interface `{name}` is down: `ip link set {name} up`");
+        return Err(io::Error::new(io::ErrorKind::NetworkDown, text));
+    }
+    let longest = interface.longest()?;
+    if longest > piece {
+        let text = format!(
+            "frames of interface `{name}` have up to {longest} bytes, and {piece} fit into a piece of memory: set `frame` to {}, or lower the \
+             MTU of the interface",
+            (longest + crate::pool::HEADROOM).next_power_of_two()
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(())
+}
+
+/// What went wrong with an interface, and what can be done.
+fn explained(name: &str, error: io::Error) -> io::Error {
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENODEV | libc::ENXIO) => "there is no such interface here (`ip link` lists them)",
+        Some(libc::EPERM | libc::EACCES) => {
+            "this needs root, or the capabilities CAP_NET_RAW and CAP_NET_ADMIN, and with AF_XDP CAP_BPF"
+        }
+        Some(libc::EBUSY) => {
+            "another program receives from it by XDP: stop that one (`ip link show` has `xdp` where one is attached)"
+        }
+        Some(libc::ENETDOWN) => "it is down: `ip link set ... up`",
+        Some(libc::ENOBUFS | libc::ENOMEM) => {
+            "the kernel has no memory for it: use fewer or smaller `frames`, or raise the limit of locked memory (`ulimit -l`)"
+        }
+        // Errors with words of their own.
+        None => return error,
+        Some(_) => "it cannot be attached to",
+    };
+    io::Error::new(error.kind(), format!("interface `{name}`: {remedy} ({error})"))
+}

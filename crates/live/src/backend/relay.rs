@@ -1,0 +1,405 @@
+//! Ports whose halves are in threads of their own: one thread receives for all ports, one sends, and whoever has the [`super::Backend`] decides.
+//!
+//! Pieces of the pool travel over rings without locks. Each half works with a view of the pool that has the pieces it was given. What the pool lends to
+//! a half comes back over a ring, or all at once when the half is closed.
+
+use super::privileges;
+use super::spsc::{Consumer, Producer, ring};
+use super::xdp::too_many;
+use crate::pool::{Borrower, Pool, Slot};
+use crate::port::{Outside, Received};
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::mpsc::{self, TryRecvError};
+use std::thread;
+
+/// Frames that a half takes at a time.
+const BATCH: usize = 64;
+/// Turns between two reports of what was lost.
+const REPORT_EVERY: u32 = 1_024;
+
+/// What a half in a thread tells about itself.
+#[derive(Debug, Default)]
+struct Report {
+    /// The kernel's number of the error that has ended it; 0 if it goes on.
+    error: AtomicI32,
+    receive_overruns: AtomicU64,
+    too_long: AtomicU64,
+    send_failures: AtomicU64,
+}
+
+impl Report {
+    fn set(&self, outside: Outside) {
+        self.receive_overruns.store(outside.receive_overruns, Ordering::Relaxed);
+        self.too_long.store(outside.too_long, Ordering::Relaxed);
+        self.send_failures.store(outside.send_failures, Ordering::Relaxed);
+    }
+
+    fn outside(&self) -> Outside {
+        Outside {
+            receive_overruns: self.receive_overruns.load(Ordering::Relaxed),
+            too_long: self.too_long.load(Ordering::Relaxed),
+            send_failures: self.send_failures.load(Ordering::Relaxed),
+        }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match self.error.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
+/// A half at work in a thread.
+trait Work: Send {
+    /// Does what there is to do; false if there was nothing.
+    fn turn(&mut self) -> io::Result<bool>;
+    /// What was lost so far.
+    fn outside(&self) -> Outside;
+    /// Ends it; what was lost in all.
+    fn close(self: Box<Self>) -> Outside;
+}
+
+struct Receiving {
+    half: super::Receiver,
+    view: Pool,
+    pieces: Consumer<Slot>,
+    frames: Producer<Received>,
+    batch: Vec<Received>,
+}
+
+impl Work for Receiving {
+    fn turn(&mut self) -> io::Result<bool> {
+        while let Some(slot) = self.pieces.take() {
+            self.view.give(slot);
+        }
+        self.pieces.release();
+        let result = self.half.receive(&mut self.view, &mut self.batch, BATCH);
+        let any = !self.batch.is_empty();
+        for frame in self.batch.drain(..) {
+            // There is room: the ring is as large as the pool.
+            self.frames.put(frame);
+        }
+        if any {
+            self.frames.publish();
+        }
+        result.map(|()| any)
+    }
+
+    fn outside(&self) -> Outside {
+        self.half.outside()
+    }
+
+    fn close(mut self: Box<Self>) -> Outside {
+        self.half.close(&mut self.view)
+    }
+}
+
+struct Sending {
+    half: super::Sender,
+    view: Pool,
+    frames: Consumer<Received>,
+    done: Producer<Slot>,
+}
+
+impl Work for Sending {
+    fn turn(&mut self) -> io::Result<bool> {
+        let mut any = false;
+        for _ in 0..BATCH {
+            let Some(frame) = self.frames.take() else { break };
+            self.half.send(&mut self.view, frame.slot, frame.length);
+            any = true;
+        }
+        if any {
+            self.frames.release();
+        }
+        let result = self.half.flush(&mut self.view);
+        if self.view.free() > 0 {
+            while let Some(slot) = self.view.take() {
+                // There is room: the ring is as large as the pool.
+                self.done.put(slot);
+            }
+            self.done.publish();
+        }
+        result.map(|()| any)
+    }
+
+    fn outside(&self) -> Outside {
+        self.half.outside()
+    }
+
+    fn close(mut self: Box<Self>) -> Outside {
+        let mut outside = self.half.close(&mut self.view);
+        while self.frames.take().is_some() {
+            outside.send_failures += 1;
+        }
+        outside
+    }
+}
+
+/// What a thread is told.
+enum Order {
+    Begin { number: u64, work: Box<dyn Work>, report: Arc<Report> },
+    End { number: u64, answer: mpsc::Sender<Outside> },
+}
+
+/// A half in a thread.
+struct Job {
+    number: u64,
+    work: Box<dyn Work>,
+    report: Arc<Report>,
+    has_failed: bool,
+}
+
+impl Job {
+    fn turn(&mut self) -> bool {
+        if self.has_failed {
+            return false;
+        }
+        self.work.turn().unwrap_or_else(|error| {
+            self.has_failed = true;
+            self.report.set(self.work.outside());
+            self.report.error.store(error.raw_os_error().unwrap_or(libc::EIO), Ordering::Relaxed);
+            true
+        })
+    }
+}
+
+/// Carries out an order.
+fn obey(order: Order, jobs: &mut Vec<Job>) {
+    match order {
+        Order::Begin { number, work, report } => jobs.push(Job { number, work, report, has_failed: false }),
+        Order::End { number, answer } => {
+            if let Some(at) = jobs.iter().position(|job| job.number == number) {
+                // Whoever asked may have gone away.
+                let _ = answer.send(jobs.swap_remove(at).work.close());
+            }
+        }
+    }
+}
+
+/// The loop of a thread: until nobody can give it orders any more.
+fn work(orders: &mpsc::Receiver<Order>) {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut turns = 0_u32;
+    loop {
+        let order =
+            if jobs.is_empty() { orders.recv().map_err(|_| TryRecvError::Disconnected) } else { orders.try_recv() };
+        match order {
+            Ok(order) => obey(order, &mut jobs),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return,
+        }
+        let mut busy = false;
+        for job in &mut jobs {
+            busy |= job.turn();
+        }
+        turns = turns.wrapping_add(1);
+        if turns % REPORT_EVERY == 0 {
+            jobs.iter().for_each(|job| job.report.set(job.work.outside()));
+        }
+        if !busy {
+            thread::yield_now();
+        }
+    }
+}
+
+/// The two threads. They end when this and all ports with halves in them are gone.
+#[derive(Clone, Debug)]
+pub(super) struct Threads {
+    receive: mpsc::Sender<Order>,
+    send: mpsc::Sender<Order>,
+    /// The next job's number.
+    next: u64,
+}
+
+impl Threads {
+    /// Starts them.
+    pub(super) fn start() -> io::Result<Self> {
+        let start = |name: &str| {
+            let (orders, to_do) = mpsc::channel();
+            let work = move || {
+                // All that it needs is open. A kernel that does not let it give up the rest changes nothing.
+                let _ = privileges::drop_all();
+                work(&to_do);
+            };
+            thread::Builder::new().name(name.to_owned()).spawn(work)?;
+            Ok::<_, io::Error>(orders)
+        };
+        Ok(Self { receive: start("receive")?, send: start("send")?, next: 0 })
+    }
+
+    /// Gives the halves of a port to the threads; what is left here of them. `level` is how many pieces the receiving one may have.
+    pub(super) fn take(
+        &mut self,
+        halves: (super::Receiver, super::Sender),
+        pool: &mut Pool,
+        level: u32,
+    ) -> io::Result<(Receiver, Sender)> {
+        let way = super::way(&halves);
+        let (receiver, sender) = halves;
+        let filler = receiver.borrower().or_else(|| pool.borrower()).ok_or_else(too_many)?;
+        let lender = sender.borrower().or_else(|| pool.borrower()).ok_or_else(too_many)?;
+        let size = pool.pieces() as u32;
+        let (pieces, pieces_there) = ring(size);
+        let (frames_there, frames) = ring(size);
+        let view = pool.view(filler);
+        let receiving =
+            Receiving { half: receiver, view, pieces: pieces_there, frames: frames_there, batch: Vec::new() };
+        let far = self.begin(&self.receive.clone(), Box::new(receiving))?;
+        let near_receiver = Receiver { frames, pieces, level, lent: pool.lent_to(filler), borrower: filler, way, far };
+        let (to_send, frames_there) = ring(size);
+        let (done_there, done) = ring(size);
+        let view = pool.view(lender);
+        let sending = Sending { half: sender, view, frames: frames_there, done: done_there };
+        let far = self.begin(&self.send.clone(), Box::new(sending))?;
+        Ok((near_receiver, Sender { frames: to_send, done, is_published: true, borrower: lender, far }))
+    }
+
+    fn begin(&mut self, to: &mpsc::Sender<Order>, work: Box<dyn Work>) -> io::Result<Far> {
+        let (number, report) = (self.next, Arc::new(Report::default()));
+        self.next += 1;
+        let order = Order::Begin { number, work, report: Arc::clone(&report) };
+        to.send(order).map_err(|_| io::Error::other("the thread of the ports has ended"))?;
+        Ok(Far { orders: to.clone(), number, report })
+    }
+}
+
+/// The way to a half in a thread.
+struct Far {
+    orders: mpsc::Sender<Order>,
+    number: u64,
+    report: Arc<Report>,
+}
+
+impl fmt::Debug for Far {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Far({}, {:?})", self.number, self.report)
+    }
+}
+
+impl Far {
+    /// Ends the half, and waits until it has ended.
+    fn close(&self) -> Outside {
+        let (answer, ended) = mpsc::channel();
+        let order = Order::End { number: self.number, answer };
+        let asked = self.orders.send(order).is_ok();
+        ended.recv().ok().filter(|_| asked).unwrap_or_else(|| self.report.outside())
+    }
+}
+
+impl Drop for Far {
+    /// A port that was not closed ends, too, but its pieces stay lent.
+    fn drop(&mut self) {
+        let (answer, _) = mpsc::channel();
+        let _ = self.orders.send(Order::End { number: self.number, answer });
+    }
+}
+
+/// What is left here of a half that receives.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    frames: Consumer<Received>,
+    pieces: Producer<Slot>,
+    /// Pieces that the half should have.
+    level: u32,
+    /// Pieces that it has.
+    lent: u32,
+    borrower: Borrower,
+    way: &'static str,
+    far: Far,
+}
+
+impl Receiver {
+    pub(super) fn way(&self) -> &'static str {
+        self.way
+    }
+
+    pub(super) fn receive(&mut self, pool: &mut Pool, frames: &mut Vec<Received>, most: usize) -> io::Result<()> {
+        let before = frames.len();
+        while frames.len() - before < most {
+            let Some(frame) = self.frames.take() else { break };
+            if pool.hand_over(frame.slot, self.borrower) {
+                pool.prefetch(frame.slot);
+                frames.push(frame);
+                self.lent -= 1;
+            }
+        }
+        if frames.len() > before {
+            self.frames.release();
+        }
+        if self.lent < self.level {
+            while self.lent < self.level {
+                let Some(slot) = pool.take_for(self.borrower) else { break };
+                // There is room: the ring is as large as the pool.
+                self.pieces.put(slot);
+                self.lent += 1;
+            }
+            self.pieces.publish();
+        }
+        // What came before it failed comes first.
+        if frames.len() == before { self.far.report.check() } else { Ok(()) }
+    }
+
+    pub(super) fn outside(&self) -> Outside {
+        self.far.report.outside()
+    }
+
+    pub(super) fn close(self, pool: &mut Pool) -> Outside {
+        let outside = self.far.close();
+        // The half is gone, and with it whatever could touch its pieces.
+        pool.reclaim(self.borrower);
+        outside
+    }
+}
+
+/// What is left here of a half that sends.
+#[derive(Debug)]
+pub(super) struct Sender {
+    frames: Producer<Received>,
+    done: Consumer<Slot>,
+    is_published: bool,
+    borrower: Borrower,
+    far: Far,
+}
+
+impl Sender {
+    pub(super) fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize) {
+        pool.lend(slot, self.borrower);
+        // There is room: the ring is as large as the pool.
+        self.frames.put(Received { slot, length });
+        self.is_published = false;
+    }
+
+    pub(super) fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_published, true) {
+            self.frames.publish();
+        }
+        let mut any = false;
+        while let Some(slot) = self.done.take() {
+            if pool.hand_over(slot, self.borrower) {
+                pool.give(slot);
+            }
+            any = true;
+        }
+        if any {
+            self.done.release();
+        }
+        self.far.report.check()
+    }
+
+    pub(super) fn outside(&self) -> Outside {
+        self.far.report.outside()
+    }
+
+    pub(super) fn close(mut self, pool: &mut Pool) -> Outside {
+        self.frames.publish();
+        let outside = self.far.close();
+        // The half is gone, and with it whatever could touch its pieces.
+        pool.reclaim(self.borrower);
+        outside
+    }
+}

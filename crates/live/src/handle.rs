@@ -1,0 +1,104 @@
+//! How others talk to a running switch: they look at snapshots, and ask for changes, which the switch makes between two turns of its loop.
+
+use crate::snapshot::Snapshot;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What can be asked of a switch.
+#[derive(Debug)]
+pub enum Request {
+    /// Change settings, all or none: keys with their values as after `--set`, such as `policy.alpha` and `0.5`. The answer is a sentence that
+    /// says what is wrong if nothing was changed.
+    Change(Vec<(String, String)>, Sender<Result<(), String>>),
+    /// The settings in force as TOML.
+    Settings(Sender<String>),
+    /// Come to an end.
+    Stop,
+}
+
+/// Why a switch does not answer.
+pub const GONE: &str = "the switch has stopped";
+
+/// How long a switch is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Default)]
+struct Shared {
+    latest: Mutex<Option<Arc<Snapshot>>>,
+    newer: Condvar,
+}
+
+/// One side of the talk: whoever looks and asks. Clones are other hands on the same switch.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    shared: Arc<Shared>,
+    requests: Sender<Request>,
+}
+
+/// The other side: the switch.
+#[derive(Debug)]
+pub struct Ear {
+    shared: Arc<Shared>,
+    requests: Receiver<Request>,
+}
+
+/// Both sides.
+pub fn pair() -> (Handle, Ear) {
+    let (requests, heard) = channel();
+    let shared = Arc::new(Shared::default());
+    (Handle { shared: Arc::clone(&shared), requests }, Ear { shared, requests: heard })
+}
+
+impl Handle {
+    /// The latest snapshot; none before the first.
+    pub fn snapshot(&self) -> Option<Arc<Snapshot>> {
+        self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits for a snapshot that is newer than one with this number (0 for any); none if none comes in time.
+    pub fn newer_than(&self, sequence: u64, patience: Duration) -> Option<Arc<Snapshot>> {
+        let end = Instant::now() + patience;
+        let mut latest = self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(snapshot) = latest.as_ref().filter(|snapshot| snapshot.sequence > sequence) {
+                return Some(Arc::clone(snapshot));
+            }
+            let left = end.checked_duration_since(Instant::now())?;
+            latest = self.shared.newer.wait_timeout(latest, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Changes settings, all or none.
+    pub fn change(&self, changes: Vec<(String, String)>) -> Result<(), String> {
+        let (answer, heard) = channel();
+        self.requests.send(Request::Change(changes, answer)).map_err(|_| GONE)?;
+        heard.recv_timeout(PATIENCE).map_err(|_| GONE)?
+    }
+
+    /// The settings in force, as TOML.
+    pub fn settings(&self) -> Result<String, String> {
+        let (answer, heard) = channel();
+        self.requests.send(Request::Settings(answer)).map_err(|_| GONE)?;
+        Ok(heard.recv_timeout(PATIENCE).map_err(|_| GONE)?)
+    }
+
+    /// Asks the switch to stop. It may take a moment.
+    pub fn stop(&self) {
+        // A switch that is gone has stopped.
+        let _ = self.requests.send(Request::Stop);
+    }
+}
+
+impl Ear {
+    /// The next request, if there is one.
+    pub fn request(&self) -> Option<Request> {
+        self.requests.try_recv().ok()
+    }
+
+    /// Shows a snapshot to all hands.
+    pub fn show(&self, snapshot: Snapshot) {
+        *self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(snapshot));
+        self.shared.newer.notify_all();
+    }
+}
