@@ -1,7 +1,7 @@
 //! What can be typed.
 
-use clap::{Args as ClapArgs, Parser, Subcommand};
-use forebay_tm::Duration;
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use forebay_tm::{Bytes, Duration, Rate};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -33,6 +33,25 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// Run the experiments of the papers and put their claims beside what comes out; what is finished is not run again.
     Reproduce(ReproduceArgs),
+    /// Forward real packets between interfaces of this machine, or between captures, through the traffic manager.
+    Live(LiveArgs),
+    /// Make hosts in network namespaces around a live switch, and run experiments with them.
+    Lab(LabArgs),
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LiveArgs {
+    /// The switch: a TOML file with an [[interface]] table for each port.
+    pub(crate) switch: PathBuf,
+    /// Change a setting: a key with dots, and a TOML value or a bare word, such as policy.kind=abm; can be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Stop after this time, such as 10s; without this, it runs until Ctrl-C or SIGTERM.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<Duration>,
+    /// Show no live view.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -205,4 +224,163 @@ pub(crate) struct DemoArgs {
     /// Write the switch and the arrivals into this directory, to be used with `forebay replay`.
     #[arg(long, value_name = "DIR")]
     pub(crate) write: Option<PathBuf>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LabArgs {
+    /// What the names of all namespaces and interfaces begin with: labs with different ones do not meet.
+    #[arg(long, value_name = "NAME", default_value = "fb", global = true)]
+    pub(crate) prefix: String,
+    #[command(subcommand)]
+    pub(crate) command: LabCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum LabCommand {
+    /// Make hosts, cables and a switch; if they are there already, set them again.
+    Up(LabUpArgs),
+    /// Run a command on a host, such as h1, and end with its exit code.
+    Exec(LabExecArgs),
+    /// End what runs in the lab and remove all of it, also after a crash.
+    Down,
+    /// Say what is there.
+    Status,
+    /// Run an experiment: a scenario with real hosts, kernel TCP and a live switch; what is finished is not run again.
+    Run(LabRunArgs),
+    /// Put simulated and live results of the same scenarios side by side, as a page in Markdown.
+    Compare(LabCompareArgs),
+    /// Load a memcached server and print latencies as JSON.
+    Load(LabLoadArgs),
+    /// What runs on a host of an experiment.
+    #[command(hide = true)]
+    Agent {
+        /// The file that says what to do.
+        job: PathBuf,
+        /// The number of the host.
+        host: usize,
+    },
+}
+
+/// What connects the hosts of a lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabSwitch {
+    /// Forebay's live switch, started in the background.
+    Live,
+    /// The bridge of the kernel, to compare with.
+    Bridge,
+    /// Nothing yet: the switch's file is written, and the command that starts it is shown.
+    None,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LabUpArgs {
+    /// Hosts.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) hosts: usize,
+    /// The rate of every link.
+    #[arg(long, value_name = "RATE", default_value = "100Mbps")]
+    pub(crate) rate: Rate,
+    /// Leaves and spines instead of one switch, such as 2x2.
+    #[arg(long, value_name = "LxS", value_parser = leaves_and_spines)]
+    pub(crate) leaf_spine: Option<(usize, usize)>,
+    /// What connects the hosts.
+    #[arg(long, value_enum, default_value = "live")]
+    pub(crate) switch: LabSwitch,
+    /// The buffer of each switch; of the bridge: of all its ports together.
+    #[arg(long, value_name = "BYTES", default_value = "410KB")]
+    pub(crate) buffer: Bytes,
+    /// How the live switch reads frames, xdp or packet; without this, its own choice.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) backend: Option<String>,
+    /// The congestion control of the hosts.
+    #[arg(long, value_name = "NAME", default_value = "cubic")]
+    pub(crate) congestion_control: String,
+    /// The hosts ask for ECN.
+    #[arg(long)]
+    pub(crate) ecn: bool,
+    /// Hosts send as fast as they can, not only as fast as their links.
+    #[arg(long)]
+    pub(crate) unpaced: bool,
+    /// Hosts have IPv6 addresses, too: fd00::1 and so on.
+    #[arg(long)]
+    pub(crate) ipv6: bool,
+}
+
+/// `2x2`.
+fn leaves_and_spines(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('x').and_then(|(leaves, spines)| Some((leaves.parse().ok()?, spines.parse().ok()?)));
+    parts.ok_or_else(|| "write leaves x spines, such as 2x2".to_owned())
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LabExecArgs {
+    /// The host, such as h1, or a switch, such as sw.
+    pub(crate) host: String,
+    /// The command and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LabRunArgs {
+    /// The experiment: a TOML file.
+    pub(crate) experiment: PathBuf,
+    /// Change a setting of the scenario, as for run; keys that begin with lab. are the experiment's.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The scenario's smallest scale: its [scale.quick].
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The directory of the results; without this, results/NAME-live.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Fail if something that the experiment expects does not hold.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Leave the hosts there when the experiment is over.
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Write every table as CSV, too.
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LabLoadArgs {
+    /// The server: an address and a port.
+    pub(crate) server: std::net::SocketAddr,
+    /// Connections, each of which asks, waits for the answer and asks again.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) connections: usize,
+    /// How long.
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) duration: Duration,
+    /// Bytes of a value.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) value: usize,
+    /// The share of requests that set a value; the others get one.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    pub(crate) sets: f64,
+    /// Different keys.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) keys: u64,
+    /// The time between an answer and the next request.
+    #[arg(long, value_name = "TIME", default_value = "1ms")]
+    pub(crate) think: Duration,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LabCompareArgs {
+    /// Pairs of results: of `forebay sweep`, and of `forebay lab run` with the same scenario.
+    #[arg(required = true, value_name = "SIMULATED LIVE")]
+    pub(crate) results: Vec<PathBuf>,
+    /// What the page begins with: a file in Markdown.
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) introduction: Option<PathBuf>,
+    /// The page; without this, it is printed.
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) out: Option<PathBuf>,
 }

@@ -13,6 +13,10 @@ mod demo;
 mod destination;
 mod explain;
 mod found;
+mod lab;
+mod lab_compare;
+mod lab_run;
+mod live;
 mod output;
 mod progress;
 mod replay;
@@ -57,6 +61,8 @@ fn main() -> ExitCode {
         args::Command::Report(args) => report::run(args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Reproduce(args) => reproduce::run(args),
+        args::Command::Live(args) => live::run(args),
+        args::Command::Lab(args) => lab::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

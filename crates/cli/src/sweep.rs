@@ -24,18 +24,18 @@ use std::sync::{Mutex, PoisonError};
 const MOST_RUNS: usize = 100_000;
 
 /// One run of the sweep.
-struct Job {
-    point: usize,
-    label: String,
-    sets: Vec<(String, String)>,
-    directory: PathBuf,
+pub(crate) struct Job {
+    pub(crate) point: usize,
+    pub(crate) label: String,
+    pub(crate) sets: Vec<(String, String)>,
+    pub(crate) directory: PathBuf,
 }
 
 /// A run that is finished.
-struct Done {
-    summary: Summary,
+pub(crate) struct Done {
+    pub(crate) summary: Summary,
     /// By an earlier sweep.
-    before: bool,
+    pub(crate) before: bool,
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
@@ -185,7 +185,7 @@ fn parse_seeds(text: &str, sets: &[(String, String)]) -> Result<Vec<u64>, Failur
     Ok(seeds)
 }
 
-fn jobs(points: &[SweepPoint], seeds: &[u64], sets: &[(String, String)], out: &Path) -> Vec<Job> {
+pub(crate) fn jobs(points: &[SweepPoint], seeds: &[u64], sets: &[(String, String)], out: &Path) -> Vec<Job> {
     let mut jobs = Vec::new();
     let names = point_directories(points.iter().map(|point| point.label.as_str()));
     for (number, point) in points.iter().enumerate() {
@@ -246,7 +246,7 @@ fn run_one(file: &ScenarioFile, job: &Job, csv: bool) -> Result<Option<Done>, Fa
 }
 
 /// The summary of a run that needs not be run again.
-fn finished(directory: &Path, resolved: &str, csv: bool) -> Option<Summary> {
+pub(crate) fn finished(directory: &Path, resolved: &str, csv: bool) -> Option<Summary> {
     let run = is_run(directory).then(|| read_run(directory).ok()).flatten()?;
     let same = run.scenario_text().is_ok_and(|text| text == resolved);
     let ours = run.summary.run.version == env!("CARGO_PKG_VERSION");
@@ -255,7 +255,7 @@ fn finished(directory: &Path, resolved: &str, csv: bool) -> Option<Summary> {
 }
 
 /// Writes the table and the page of everything that is finished.
-fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>], out: &Path) -> Result<(), Failure> {
+pub(crate) fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>], out: &Path) -> Result<(), Failure> {
     let done_of = |number: usize| {
         let of_point = jobs.iter().zip(results).filter(move |(job, _)| job.point == number);
         of_point.filter_map(|(job, result)| Some((job, result.as_ref()?)))

@@ -1,0 +1,150 @@
+//! `forebay live`: the traffic manager between interfaces of this machine, or between captures.
+
+mod offline;
+mod timeline;
+
+use crate::Failure;
+use crate::args::LiveArgs;
+use crate::output::{cannot_write, is_interrupted, print, stop_gently};
+use crate::replay::read_text;
+use crate::scenario_file;
+use forebay_live::backend::privileges;
+use forebay_live::handle::{self, Handle};
+use forebay_live::linux::Interfaces;
+use forebay_live::runtime::{End, Runtime, Source};
+use forebay_live::settings::{self, Interface, LiveConfig};
+use forebay_live::snapshot::Snapshot;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use timeline::Timeline;
+
+/// The longest wait for a snapshot: so soon is a Ctrl-C seen.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// The view is drawn again so often.
+const DRAW: Duration = Duration::from_millis(250);
+
+pub(crate) fn run(args: &LiveArgs) -> Result<(), Failure> {
+    let file = args.switch.display().to_string();
+    let text = read_text(&args.switch)?;
+    let changes = scenario_file::settings(&args.set, None)?;
+    let (config, settings) = settings::read(&file, &text, &changes)?;
+    if config.interfaces.iter().all(|interface| matches!(interface, Interface::Capture { .. })) {
+        return print(&offline::run(&config, &settings)?);
+    }
+    let (handle, ear) = handle::pair();
+    let interfaces = Interfaces::new(&config);
+    let source = Source { file: &file, text: &text, changes: &changes };
+    let mut runtime = Runtime::new(config.clone(), source, interfaces, ear).map_err(Failure::Input)?;
+    let timeline = config.run.out.as_ref().map(|out| {
+        std::fs::create_dir_all(out).map_err(|error| cannot_write(&out.display().to_string(), &error))?;
+        timeline::write_whole(&out.join("switch.toml"), &settings)?;
+        Timeline::create(&out.join("timeline.csv"))
+    });
+    let timeline = timeline.transpose()?;
+    let control = control_path(&config);
+    let server = forebay_control::serve(handle.clone(), config.http.clone(), control)
+        .map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let mut watcher = Watcher {
+        handle: handle.clone(),
+        timeline,
+        view: !args.quiet && std::io::stdout().is_terminal(),
+        end: args.duration.map(|duration| Instant::now() + Duration::from_nanos(duration.ps() / 1_000)),
+    };
+    stop_gently();
+    let loop_thread = thread::Builder::new().name("switch".to_owned()).spawn(move || {
+        // Whoever handles frames keeps what it takes to attach to interfaces again, and nothing else that root may do.
+        let _ = privileges::drop();
+        runtime.run()
+    });
+    let loop_thread =
+        loop_thread.map_err(|error| Failure::Input(format!("error: no thread for the switch: {error}")))?;
+    if let Some(address) = server.http_address() {
+        eprintln!("http://{address}/");
+    }
+    eprintln!("ready");
+    let watched = watcher.watch(&loop_thread);
+    handle.stop();
+    let end = loop_thread.join();
+    drop(server);
+    let last = handle.snapshot();
+    watcher.finish(last.as_deref(), &config)?;
+    watched?;
+    match end {
+        Ok(End::Asked) => Ok(()),
+        Ok(End::Time(end)) => Err(Failure::Input(format!("error: {end}\n  help: start the switch again"))),
+        Err(_) => Err(Failure::Input(
+            "error: the switch has come to an unexpected end; this is a fault of forebay".to_owned(),
+        )),
+    }
+}
+
+/// The control socket: as the file says, or beside the results.
+fn control_path(config: &LiveConfig) -> Option<PathBuf> {
+    let beside = || config.run.out.as_ref().map(|out| out.join("control.sock"));
+    config.run.control.clone().or_else(beside)
+}
+
+/// Whoever looks at the switch while it runs: for the terminal and the timeline.
+struct Watcher {
+    handle: Handle,
+    timeline: Option<Timeline>,
+    view: bool,
+    end: Option<Instant>,
+}
+
+impl Watcher {
+    /// Watches until the switch is to stop, or has.
+    fn watch<T>(&mut self, loop_thread: &thread::JoinHandle<T>) -> Result<(), Failure> {
+        let (mut sequence, mut drawn) = (0, None::<(Instant, Arc<Snapshot>)>);
+        while !is_interrupted() && !loop_thread.is_finished() && self.end.is_none_or(|end| Instant::now() < end) {
+            let Some(snapshot) = self.handle.newer_than(sequence, PATIENCE) else { continue };
+            sequence = snapshot.sequence;
+            if let Some(timeline) = &mut self.timeline {
+                timeline.add(&snapshot)?;
+            }
+            if self.view && drawn.as_ref().is_none_or(|(at, _)| at.elapsed() >= DRAW) {
+                let before = drawn.as_ref().map(|(_, before)| &**before);
+                draw(&forebay_control::view::render(&snapshot, before, terminal_width(), true))?;
+                drawn = Some((Instant::now(), snapshot));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left to write, and the sum of it all.
+    fn finish(&mut self, last: Option<&Snapshot>, config: &LiveConfig) -> Result<(), Failure> {
+        let Some(last) = last else { return Ok(()) };
+        if let Some(mut timeline) = self.timeline.take() {
+            timeline.add(last)?;
+            timeline.finish()?;
+        }
+        if let Some(out) = &config.run.out {
+            let text = format!("{:#}\n", forebay_control::json::snapshot(last));
+            timeline::write_whole(&out.join("counters.json"), &text)?;
+        }
+        print(&forebay_control::view::render(last, None, terminal_width(), false))
+    }
+}
+
+/// Columns of the terminal, as far as it says so.
+fn terminal_width() -> usize {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
+}
+
+/// Draws over what was drawn before.
+fn draw(text: &str) -> Result<(), Failure> {
+    let mut all = String::from("\x1b[H");
+    for line in text.lines() {
+        all.push_str(line);
+        all.push_str("\x1b[K\n");
+    }
+    all.push_str("\x1b[J");
+    let mut out = std::io::stdout().lock();
+    match out.write_all(all.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(cannot_write("standard output", &error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,331 @@
+//! What a live run has measured, as the simulator's results: the same tables, summaries and pages can be made from it.
+//!
+//! What only the hosts' kernels know of single flows (retransmissions, timeouts, drops) is not known here and counts as 0; the kernels' own counters
+//! are kept beside the result.
+
+use crate::counted;
+use crate::fleet::Observed;
+use forebay_sim::flow::{FlowRecord, FlowSpec, NONE, TrafficPlan};
+use forebay_sim::ideal::{Answer, ideal_fct, ideal_query};
+use forebay_sim::measure::histogram::{Occupancy, Shares};
+use forebay_sim::measure::{Cost, FlowSample, PlaceRecord, QueryRecord, QueueSample, RunResult, TimelineSample};
+use forebay_sim::scenario::Scenario;
+use forebay_sim::transport::{Common, FlowInfo};
+use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads, Rate};
+use serde_json::Value;
+
+/// A snapshot of the switch, and when it was taken: nanoseconds from the start.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// When.
+    pub at: u64,
+    /// The switch.
+    pub snapshot: Value,
+}
+
+/// Everything that was seen of a run.
+pub struct Seen<'a> {
+    /// What the agents told.
+    pub observed: &'a Observed,
+    /// The switch as the run went on.
+    pub samples: &'a [Sample],
+    /// The switch after it; null if it has no counters.
+    pub last: &'a Value,
+    /// How long the run took, in nanoseconds.
+    pub end: u64,
+}
+
+fn instant(ns: u64) -> Instant {
+    Instant::ZERO + Duration::from_ps(ns.saturating_mul(1_000))
+}
+
+fn at(times: &std::collections::BTreeMap<u32, u64>, number: u32) -> Instant {
+    times.get(&number).map_or(Instant::NEVER, |ns| instant(*ns))
+}
+
+/// The results of a run.
+pub fn result(scenario: &Scenario, plan: &TrafficPlan, seen: &Seen<'_>) -> RunResult {
+    let ways = Ways { scenario };
+    let mut flows: Vec<FlowRecord> =
+        (0..).zip(&plan.flows).map(|(number, spec)| flow_record(&ways, number, spec, seen.observed)).collect();
+    flows.extend(session_records(&ways, plan, seen.observed));
+    let queries = query_records(&ways, plan, seen.observed);
+    let (received, lost) = counted::outside(seen.last);
+    let total = counted::counters(&seen.last["total"]);
+    let delivered = total.sent.packets + total.headers_sent.packets;
+    let cost = &seen.last["cost"];
+    let ns = |key: &str| cost[key].as_u64().unwrap_or(0);
+    let mut progress: Vec<FlowSample> = seen
+        .observed
+        .progress
+        .iter()
+        .map(|(flow, at, bytes)| FlowSample { at: instant(*at), flow: *flow, bytes: *bytes })
+        .collect();
+    progress.sort_by_key(|sample| (sample.at, sample.flow));
+    RunResult {
+        end: instant(seen.end),
+        interrupted: false,
+        flows,
+        queries,
+        places: places(scenario, seen),
+        timeline: seen.samples.iter().filter_map(timeline_sample).collect(),
+        queue_timeline: queue_timeline(scenario, seen.samples),
+        progress,
+        sent: received,
+        received: delivered,
+        in_flight: total.waiting.packets,
+        lost_to_failures: lost,
+        cost: Cost {
+            events: ns("packets"),
+            hops: delivered,
+            cpu_seconds: (ns("core_ns") + ns("io_ns")) as f64 / 1e9,
+            peak_memory: 0,
+        },
+        ..RunResult::default()
+    }
+}
+
+/// The ways through the one switch.
+struct Ways<'a> {
+    scenario: &'a Scenario,
+}
+
+impl Ways<'_> {
+    fn link(&self, host: u32) -> (Rate, Duration) {
+        let cables = &self.scenario.network.cables;
+        let cable = cables.iter().find(|cable| cable.a == host || cable.b == host);
+        cable.map_or((Rate::default(), Duration::ZERO), |cable| (cable.rate, cable.delay))
+    }
+
+    fn path(&self, spec: &FlowSpec) -> [(Rate, Duration); 2] {
+        [self.link(spec.src), self.link(spec.dst)]
+    }
+
+    fn common(&self, spec: &FlowSpec) -> &Common {
+        &self.scenario.transports[usize::from(spec.transport)].1.common
+    }
+
+    /// Packets of a flow, and the bytes of a full one and of the last.
+    fn packets(&self, spec: &FlowSpec) -> (u32, u32, u32) {
+        let common = self.common(spec);
+        let packets = spec.bytes.div_ceil(u64::from(common.mss)).max(1);
+        let last = spec.bytes.saturating_sub((packets - 1) * u64::from(common.mss)) as u32 + common.header;
+        (u32::try_from(packets).unwrap_or(u32::MAX), common.mss + common.header, last)
+    }
+
+    fn ideal(&self, spec: &FlowSpec) -> Duration {
+        if spec.bytes == FlowInfo::ENDLESS {
+            return Duration::ZERO;
+        }
+        let (packets, full, last) = self.packets(spec);
+        ideal_fct(&self.path(spec), packets, full, last)
+    }
+}
+
+fn flow_record(ways: &Ways<'_>, number: u32, spec: &FlowSpec, observed: &Observed) -> FlowRecord {
+    let start = at(&observed.started, number);
+    let end = at(&observed.ended, number);
+    let whole = observed.datagrams.get(&number).map(|datagrams| datagrams.whole);
+    let complete = || if end == Instant::NEVER { 0 } else { u64::from(ways.packets(spec).0) };
+    FlowRecord {
+        spec: FlowSpec { start, ..*spec },
+        end,
+        acked: at(&observed.acked, number),
+        ideal: ways.ideal(spec),
+        received: u32::try_from(whole.unwrap_or_else(complete)).unwrap_or(u32::MAX),
+        retransmissions: 0,
+        timeouts: 0,
+        drops: 0,
+        trims: observed
+            .datagrams
+            .get(&number)
+            .map_or(0, |datagrams| u32::try_from(datagrams.headers).unwrap_or(u32::MAX)),
+        marks: 0,
+    }
+}
+
+/// Requests and answers of closed-loop clients, in order of start.
+fn session_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Vec<FlowRecord> {
+    let mut records = Vec::new();
+    for (number, server, bytes, [start, there, back]) in &observed.asked {
+        let Some(session) = plan.sessions.get(*number as usize) else { continue };
+        let request = FlowSpec {
+            start: instant(*start),
+            src: session.client,
+            dst: *server as u32,
+            bytes: session.request_bytes,
+            class: session.class,
+            transport: session.transport,
+            workload: session.workload,
+            session: *number,
+            ..FlowSpec::default()
+        };
+        let answer = FlowSpec {
+            start: instant(*there),
+            src: request.dst,
+            dst: request.src,
+            bytes: *bytes,
+            is_response: true,
+            ..request
+        };
+        for (spec, end) in [(request, *there), (answer, *back)] {
+            let (ideal, received) = (ways.ideal(&spec), ways.packets(&spec).0);
+            let end = instant(end);
+            let (acked, zero) = (Instant::NEVER, 0);
+            records.push(FlowRecord {
+                spec,
+                end,
+                acked,
+                ideal,
+                received,
+                retransmissions: zero,
+                timeouts: zero,
+                drops: zero,
+                trims: zero,
+                marks: zero,
+            });
+        }
+    }
+    records.sort_by_key(|record| (record.spec.start, record.spec.session, record.spec.is_response));
+    records
+}
+
+fn query_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Vec<QueryRecord> {
+    let mut answers: Vec<Vec<u32>> = vec![Vec::new(); plan.queries.len()];
+    for (number, flow) in (0..).zip(&plan.flows) {
+        let is_answer = flow.query != NONE && plan.queries[flow.query as usize].host == flow.dst;
+        if is_answer {
+            answers[flow.query as usize].push(number);
+        }
+    }
+    let record = |(spec, answers): (&_, &Vec<u32>)| {
+        let ends = answers.iter().map(|number| at(&observed.ended, *number));
+        let end = ends.max().filter(|_| !answers.is_empty()).unwrap_or(Instant::NEVER);
+        // The flows' own starts say when the query really started.
+        let started = answers.iter().map(|number| at(&observed.started, *number)).min();
+        let waits = answers.iter().any(|number| plan.flows[*number as usize].waits_for > 0);
+        let spec: forebay_sim::flow::QuerySpec = *spec;
+        let start = started.filter(|start| !waits && *start != Instant::NEVER).unwrap_or(spec.start);
+        let paths: Vec<_> = answers
+            .iter()
+            .map(|number| {
+                let flow = &plan.flows[*number as usize];
+                (ways.path(flow), ways.packets(flow))
+            })
+            .collect();
+        let ideal = ideal_query(paths.iter().map(|(path, (packets, full, last))| Answer {
+            path,
+            packets: *packets,
+            full_bytes: *full,
+            last_bytes: *last,
+        }));
+        let spec = forebay_sim::flow::QuerySpec { start, ..spec };
+        QueryRecord { spec, end, ideal, drops: 0, trims: 0, timeouts: 0 }
+    };
+    plan.queries.iter().zip(&answers).map(record).collect()
+}
+
+fn ports(snapshot: &Value) -> &[Value] {
+    snapshot["ports"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn queues(port: &Value) -> &[Value] {
+    port["queues"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn bytes(value: &Value, key: &str) -> u64 {
+    value[key].as_u64().unwrap_or(0)
+}
+
+/// The buffer, its ports and its queues.
+fn places(scenario: &Scenario, seen: &Seen<'_>) -> Vec<PlaceRecord> {
+    let size = scenario.switches[0].buffers[0].buffer;
+    let place = |port: Option<usize>, queue: Option<usize>, counters: Counters, occupancy: Occupancy| PlaceRecord {
+        switch: 0,
+        buffer: 0,
+        port: port.map(|port| port as u32),
+        queue: queue.map(|queue| queue as u32),
+        counters,
+        occupancy,
+        utilization: 0.0,
+        memory: MemoryReads::default(),
+        memory_use_at_drops: Shares::default(),
+        buffer_use_at_drops: Shares::default(),
+        size,
+    };
+    let occupancy = |value: &dyn Fn(&Value) -> u64| {
+        let mut occupancy = Occupancy::default();
+        for sample in seen.samples {
+            occupancy.record(value(&sample.snapshot));
+        }
+        occupancy
+    };
+    let total = place(None, None, counted::counters(&seen.last["total"]), occupancy(&|own| bytes(own, "used_bytes")));
+    let mut places = vec![PlaceRecord { memory: counted::memory(&seen.last["memory"]), ..total }];
+    let seconds = (scenario.duration.ps() as f64 / 1e12).min(seen.end as f64 / 1e9).max(1e-9);
+    for (number, port) in ports(seen.last).iter().enumerate() {
+        let waiting = |own: &Value| {
+            ports(own).get(number).map_or(0, |port| queues(port).iter().map(|queue| bytes(queue, "bytes")).sum())
+        };
+        let counters = counted::counters(&port["counters"]);
+        // What was sent after the scenario's duration does not count.
+        let during = seen.samples.iter().rfind(|sample| instant(sample.at) <= Instant::ZERO + scenario.duration);
+        let then = during.and_then(|sample| ports(&sample.snapshot).get(number)).unwrap_or(port);
+        let then = counted::counters(&then["counters"]);
+        let sent = then.sent.bytes + then.headers_sent.bytes;
+        let utilization = sent as f64 * 8.0 / (bytes(port, "rate_bps") as f64).max(1.0) / seconds;
+        let own = place(Some(number), None, counters, occupancy(&waiting));
+        places.push(PlaceRecord { utilization: utilization.min(1.0), ..own });
+        for (place_in_port, queue) in queues(port).iter().enumerate() {
+            let waiting = |own: &Value| {
+                ports(own)
+                    .get(number)
+                    .and_then(|port| queues(port).get(place_in_port))
+                    .map_or(0, |queue| bytes(queue, "bytes"))
+            };
+            let counters = counted::counters(&queue["counters"]);
+            places.push(place(Some(number), Some(place_in_port), counters, occupancy(&waiting)));
+        }
+    }
+    places
+}
+
+/// All queues of a snapshot: port, queue, what is known.
+fn all_queues(snapshot: &Value) -> impl Iterator<Item = (usize, usize, &Value)> {
+    let of_port = |(port, value)| queues(value).iter().enumerate().map(move |(queue, value)| (port, queue, value));
+    ports(snapshot).iter().enumerate().flat_map(of_port)
+}
+
+fn timeline_sample(sample: &Sample) -> Option<TimelineSample> {
+    let (port, queue, longest) = all_queues(&sample.snapshot).max_by_key(|(_, _, queue)| bytes(queue, "bytes"))?;
+    Some(TimelineSample {
+        at: instant(sample.at),
+        switch: 0,
+        buffer: 0,
+        used: Bytes::new(bytes(&sample.snapshot, "used_bytes")),
+        longest: (port as u32, queue as u32),
+        longest_bytes: Bytes::new(bytes(longest, "bytes")),
+        threshold: longest["threshold_bytes"].as_f64(),
+        drops: counted::counters(&sample.snapshot["total"]).dropped.packets,
+    })
+}
+
+/// Queues from their first packet on, if the scenario asks for them.
+fn queue_timeline(scenario: &Scenario, samples: &[Sample]) -> Vec<QueueSample> {
+    if scenario.measure.queues.is_empty() {
+        return Vec::new();
+    }
+    let of_sample = |sample: &Sample| {
+        let used = |(_, _, queue): &(usize, usize, &Value)| counted::counters(&queue["counters"]).offered.packets > 0;
+        let queue_sample = |(port, queue, value): (usize, usize, &Value)| QueueSample {
+            at: instant(sample.at),
+            switch: 0,
+            port: port as u32,
+            queue: queue as u32,
+            bytes: Bytes::new(bytes(value, "bytes")),
+            threshold: value["threshold_bytes"].as_f64(),
+        };
+        all_queues(&sample.snapshot).filter(used).map(queue_sample).collect::<Vec<_>>()
+    };
+    samples.iter().flat_map(of_sample).collect()
+}
