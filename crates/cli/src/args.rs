@@ -41,7 +41,7 @@ pub(crate) enum Command {
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct LiveArgs {
-    /// The switch: a TOML file with an [[interface]] table for each port.
+    /// The switch: a TOML file with a table `interface` for each port.
     pub(crate) switch: PathBuf,
     /// Change a setting: a key with dots, and a TOML value or a bare word, such as policy.kind=abm; can be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
