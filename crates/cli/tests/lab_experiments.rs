@@ -33,7 +33,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Runs an experiment; what it said, and whether all that it expects has come out.
+/// Runs an experiment; what it said, and whether it had no problems and all that it expects has come out.
 fn run(file: &Path) -> (String, bool) {
     let out = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_forebay"))
@@ -46,13 +46,13 @@ fn run(file: &Path) -> (String, bool) {
     assert!(output.status.success(), "{}: {said}", file.display());
     let runs = runs(&out.path().join("out"));
     assert!(runs.len() >= 2, "{said}");
+    let mut sound = true;
     for run in runs {
-        let problems = json(&run.join("lab.json"))["problems"].clone();
-        assert_eq!(problems, Value::Array(vec![]), "{}: {said}", run.display());
+        sound &= json(&run.join("lab.json"))["problems"] == Value::Array(vec![]);
         assert!(run.join("summary.json").is_file() && run.join("flows.parquet").is_file());
     }
     let holds = said.contains("holds ") && !said.contains("does not hold");
-    (said, holds)
+    (said, sound && holds)
 }
 
 /// Timeouts of the kernel's TCP are rare and long, and the machine may be away at any time: what does not show in a short run is tried

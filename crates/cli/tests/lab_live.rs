@@ -197,7 +197,8 @@ fn what_the_switch_drops_is_what_the_hosts_miss() {
     let unsent: u64 = text.lines().map(|line| line.parse::<u64>().unwrap()).sum();
     assert_eq!(out, into + dropped + outside + unsent, "packets that one host sent and the other did not get");
     let lost = report.pointer("/end/sum/lost_packets").unwrap().as_u64().unwrap();
-    assert!(lost.abs_diff(dropped) <= dropped / 5, "iperf3 missed {lost}, the switch dropped {dropped}");
+    // What came after iperf3 had ended is not in its count; what its socket had no room for is.
+    assert!(lost >= dropped - dropped / 5, "iperf3 missed {lost}, the switch dropped {dropped}");
     accounted_for(&last);
 }
 
