@@ -131,6 +131,8 @@ pub struct Source<'a> {
     pub text: &'a str,
     /// What arguments change in it.
     pub changes: &'a [(String, String)],
+    /// The file as changed, as TOML.
+    pub settings: &'a str,
 }
 
 impl<O: Opener> Runtime<O> {
@@ -162,7 +164,6 @@ impl<O: Opener> Runtime<O> {
         let path = Dataplane::new(Tm::new(config.tm.clone()), parts, journal);
         let clock = Clock::new(run.catch_up, run.stall);
         let changes = source.changes.to_vec();
-        let settings = settings::read(source.file, source.text, &changes).map(|(_, text)| text).unwrap_or_default();
         Ok(Self {
             switch: Switch::new(ports, path, clock),
             opener,
@@ -171,7 +172,7 @@ impl<O: Opener> Runtime<O> {
             text: source.text.to_owned(),
             changes,
             changed: 0,
-            settings,
+            settings: source.settings.to_owned(),
             start: time::Instant::now(),
             sequence: 0,
             turns: 0,
@@ -468,10 +469,10 @@ mod tests {
     fn with_switch(test: impl FnOnce(&Handle, &World)) -> (Arc<Snapshot>, Arc<World>) {
         let world = Arc::new(World::default());
         let (handle, ear) = handle::pair();
-        let (config, _) = settings::read("live.toml", FILE, &[]).unwrap();
-        let source = Source { file: "live.toml", text: FILE, changes: &[] };
+        let (config, settings) = settings::read("live.toml", FILE, &[]).unwrap();
         let ports = Ports(Arc::clone(&world));
         let thread = std::thread::spawn(move || {
+            let source = Source { file: "live.toml", text: FILE, changes: &[], settings: &settings };
             let mut runtime = Runtime::new(config, source, ports, ear).unwrap();
             let end = runtime.run();
             let (place, pool) = runtime.switch.port_and_pool(0);

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &LiveArgs) -> Result<(), Failure> {
     }
     let (handle, ear) = handle::pair();
     let interfaces = Interfaces::new(&config);
-    let source = Source { file: &file, text: &text, changes: &changes };
+    let source = Source { file: &file, text: &text, changes: &changes, settings: &settings };
     let mut runtime = Runtime::new(config.clone(), source, interfaces, ear).map_err(Failure::Input)?;
     let timeline = config.run.out.as_ref().map(|out| {
         std::fs::create_dir_all(out).map_err(|error| cannot_write(&out.display().to_string(), &error))?;
@@ -129,9 +129,9 @@ impl Watcher {
     }
 }
 
-/// Columns of the terminal, as far as it says so.
+/// Columns of the terminal; 100 where there is none.
 fn terminal_width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100)
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0))
 }
 
 /// Draws over what was drawn before.
