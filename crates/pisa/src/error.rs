@@ -1,0 +1,94 @@
+//! What can be wrong with a program, and with what a control plane loads into it.
+
+use std::fmt;
+
+/// Something in a program that the chip cannot do, or that nobody can read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The file.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The part of the chip, such as "stage 2 of ingress"; empty outside stages.
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: ", self.file, self.line)?;
+        if !self.place.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        write!(f, "{}; {}", self.problem, self.remedy)
+    }
+}
+
+/// All that is wrong with a program, by line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errors(pub Vec<Error>);
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Errors {}
+
+/// What a control plane cannot load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError(pub(crate) String);
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A problem and its remedy, before the line is known.
+pub(crate) type Fault = (String, String);
+
+/// A fault in a few words.
+pub(crate) fn fault<T>(problem: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
+    Err((problem.into(), remedy.into()))
+}
+
+/// The remedy for an unknown name: the known one that looks most alike, else `otherwise`.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    let near = known.map(|known| (distance(name, known), known)).min();
+    match near {
+        Some((distance, known)) if distance <= 1 + name.len() / 4 => format!("did you mean {known}?"),
+        _ => otherwise.to_owned(),
+    }
+}
+
+/// Letters to change, add, leave out or swap with their neighbour to get from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}

@@ -1,0 +1,327 @@
+//! The machine: the state of one pipeline, and packets that go through it.
+
+use crate::HEADERS;
+use crate::checked::Checked;
+use crate::compile::{List, OPS, Op, Span, WORDS, Window};
+use crate::meter::{Buckets, GREEN};
+use crate::names::word;
+use crate::syntax::Direction;
+use std::sync::Arc;
+
+/// What a pipeline is told of a packet. What is wider than its field is cut, header fields excepted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pass {
+    /// The time in picoseconds; programs see nanoseconds.
+    pub now: u64,
+    /// The kind of packet.
+    pub kind: u8,
+    /// The port that it came from.
+    pub in_port: u32,
+    /// The port that routing has chosen.
+    pub out_port: u32,
+    /// The queue at that port.
+    pub out_queue: u32,
+    /// The class of the packet.
+    pub class: u32,
+    /// The length of the packet.
+    pub bytes: u32,
+    /// The rank of the packet.
+    pub rank: u64,
+    /// A hash of its flow.
+    pub flow: u64,
+    /// A fresh random number.
+    pub random: u64,
+    /// The length of the queue in cells: at ingress what the chip knows of it, at egress when the packet left it.
+    pub depth: u64,
+    /// The length of the queue in cells when the packet joined it; egress only.
+    pub enqueued_depth: u64,
+    /// The time in the queue in nanoseconds; egress only.
+    pub wait: u64,
+    /// What a control packet carries: what an [`Outcome`] has given, or what a generator puts in, each within its width.
+    pub headers: [u64; HEADERS],
+}
+
+/// What a pipeline has done to a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The packet goes.
+    pub drop: bool,
+    /// The payload goes.
+    pub trim: bool,
+    /// The packet is marked.
+    pub mark: bool,
+    /// The packet goes to the recirculation port.
+    pub recirculate: bool,
+    /// The kind of the copy that goes to the recirculation port; 0 if there is none.
+    pub mirror: u8,
+    /// The kind of the packet that goes to all recirculation ports; 0 if there is none.
+    pub multicast: u8,
+    /// The port that it goes to.
+    pub out_port: u32,
+    /// The queue at that port.
+    pub out_queue: u32,
+    /// What the packet and its copies carry.
+    pub headers: [u64; HEADERS],
+}
+
+/// One pipeline of a chip: its registers and meters, before and after the traffic manager.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    program: Arc<Checked>,
+    pub(crate) words: Box<[u64; WORDS]>,
+    registers: Box<[u64]>,
+    meters: Box<[Buckets]>,
+}
+
+impl Pipeline {
+    /// A pipeline whose registers are as the control plane wants them at the start, and whose meters are full.
+    pub fn new(program: &Arc<Checked>, number: u32) -> Self {
+        let mut words = program.code.words.clone();
+        words[usize::from(word::PIPE)] = u64::from(number) & 3;
+        let mut registers = vec![0; program.registers].into_boxed_slice();
+        for (start, entries, value) in &program.initial {
+            registers[*start..start + entries].fill(*value);
+        }
+        Self { program: program.clone(), words, registers, meters: program.meters.clone() }
+    }
+
+    /// Runs a packet through the stages before the traffic manager.
+    #[inline]
+    pub fn ingress(&mut self, pass: &Pass) -> Outcome {
+        self.run(Direction::Ingress, pass)
+    }
+
+    /// Runs a packet through the stages after the traffic manager.
+    #[inline]
+    pub fn egress(&mut self, pass: &Pass) -> Outcome {
+        self.run(Direction::Egress, pass)
+    }
+
+    /// The values of a register array; the second ones of pairs are those of `name.mem2`.
+    pub fn register(&self, name: &str) -> Option<&[u64]> {
+        let (start, length, _) = self.program.register_values(name)?;
+        self.registers.get(start..start + length)
+    }
+
+    /// Sets a value of a register array, as a control plane does; false if there is no such entry or the value is wider.
+    pub fn set_register(&mut self, name: &str, index: usize, value: u64) -> bool {
+        match self.program.register_values(name) {
+            Some((start, length, bits)) if index < length && value >> bits == 0 => {
+                self.registers[start + index] = value;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn run(&mut self, direction: Direction, pass: &Pass) -> Outcome {
+        let list = self.program.code.lists[direction as usize].get(usize::from(pass.kind));
+        let mut outcome = Outcome::default();
+        match list {
+            Some(List { ops: Some(ops), zeros, headers }) => {
+                load(&mut self.words, pass);
+                if *headers {
+                    load_headers(&mut self.words, &pass.headers);
+                }
+                for zero in zeros {
+                    self.words[usize::from(*zero)] = 0;
+                }
+                execute(
+                    &self.program,
+                    ops,
+                    &mut self.words,
+                    &mut self.registers,
+                    &mut self.meters,
+                    pass.now,
+                    &mut outcome,
+                );
+                outcome.out_port = self.words[usize::from(word::OUT_PORT)] as u32;
+                outcome.out_queue = self.words[usize::from(word::OUT_QUEUE)] as u32;
+                if *headers {
+                    for (i, header) in outcome.headers.iter_mut().enumerate() {
+                        *header = self.words[usize::from(word::HEADERS) + i];
+                    }
+                } else {
+                    outcome.headers = pass.headers;
+                }
+            }
+            _ => {
+                outcome.out_port = pass.out_port;
+                outcome.out_queue = pass.out_queue;
+                outcome.headers = pass.headers;
+            }
+        }
+        outcome
+    }
+}
+
+/// Writes what a program can read of a packet.
+#[inline]
+fn load(words: &mut [u64; WORDS], pass: &Pass) {
+    let mut set = |word: u8, value: u64| words[usize::from(word)] = value;
+    set(word::NOW, (pass.now / 1000) & 0xffff_ffff_ffff);
+    set(word::IN_PORT, u64::from(pass.in_port & 0x1ff));
+    set(word::BYTES, u64::from(pass.bytes & 0xffff));
+    set(word::CLASS, u64::from(pass.class & 0x1f));
+    set(word::RANK, pass.rank & 0xffff_ffff);
+    set(word::FLOW, pass.flow & 0xffff_ffff);
+    set(word::OUT_PORT, u64::from(pass.out_port & 0x1ff));
+    set(word::OUT_QUEUE, u64::from(pass.out_queue & 0x1f));
+    set(word::RANDOM, pass.random & 0xffff);
+    set(word::DEPTH, pass.depth & 0xffff_ffff);
+    set(word::ENQUEUED_DEPTH, pass.enqueued_depth & 0xffff_ffff);
+    set(word::WAIT, pass.wait & 0xffff_ffff);
+}
+
+/// Writes what a control packet carries.
+#[inline]
+fn load_headers(words: &mut [u64; WORDS], headers: &[u64; HEADERS]) {
+    for (i, header) in headers.iter().enumerate() {
+        words[usize::from(word::HEADERS) + i] = *header;
+    }
+}
+
+/// Looks through a window, and lets it slide.
+#[inline]
+fn slide(window: &Window, words: &mut [u64; WORDS], registers: &mut [u64]) {
+    let index = words[usize::from(window.index)];
+    let (position, from) = (words[usize::from(window.position)], words[usize::from(window.from)]);
+    let below = words[usize::from(window.below)];
+    for slot in &window.slots {
+        let mut is_below = 0;
+        // Where there is no such entry nothing is below, and nothing is kept.
+        if index < u64::from(window.entries) {
+            if let Some(entry) = registers.get_mut(slot.base as usize + index as usize) {
+                is_below = u64::from(*entry < below);
+                if position == words[usize::from(slot.number)] {
+                    *entry = from;
+                }
+            }
+        }
+        words[usize::from(slot.to)] = is_below;
+    }
+}
+
+/// Does one operation after another.
+fn execute(
+    program: &Checked,
+    ops: &[Op; OPS],
+    words: &mut [u64; WORDS],
+    registers: &mut [u64],
+    meters: &mut [Buckets],
+    now: u64,
+    outcome: &mut Outcome,
+) {
+    let mut at = 0;
+    macro_rules! get {
+        ($word:expr) => {
+            words[usize::from($word)]
+        };
+    }
+    macro_rules! set {
+        ($to:expr, $value:expr) => {{
+            let value = $value;
+            words[usize::from($to)] = value;
+        }};
+    }
+    macro_rules! jump_if {
+        ($condition:expr, $jump:expr) => {
+            if $condition {
+                at = usize::from($jump);
+                continue;
+            }
+        };
+    }
+    loop {
+        let op = &ops[at % OPS];
+        at += 1;
+        match *op {
+            Op::Copy { to, from } => set!(to, get!(from)),
+            Op::Add { to, a, b, cut } => set!(to, get!(a).wrapping_add(get!(b)) & mask(cut)),
+            Op::Subtract { to, a, b, cut } => set!(to, get!(a).wrapping_sub(get!(b)) & mask(cut)),
+            Op::SubtractToZero { to, a, b } => set!(to, get!(a).saturating_sub(get!(b))),
+            Op::Min { to, a, b } => set!(to, get!(a).min(get!(b))),
+            Op::Max { to, a, b } => set!(to, get!(a).max(get!(b))),
+            Op::ShiftLeft { to, a, b, cut } => set!(to, shift_left(get!(a), get!(b)) & mask(cut)),
+            Op::ShiftRight { to, a, b } => set!(to, shift_right(get!(a), get!(b))),
+            Op::And { to, a, b } => set!(to, get!(a) & get!(b)),
+            Op::Or { to, a, b } => set!(to, get!(a) | get!(b)),
+            Op::Xor { to, a, b } => set!(to, get!(a) ^ get!(b)),
+            Op::Slice { to, from, low, cut } => set!(to, get!(from) >> (low & 63) & mask(cut)),
+            Op::SetEqual { to, a, b } => set!(to, u64::from(get!(a) == get!(b))),
+            Op::SetDifferent { to, a, b } => set!(to, u64::from(get!(a) != get!(b))),
+            Op::SetLess { to, a, b } => set!(to, u64::from(get!(a) < get!(b))),
+            Op::SetAtLeast { to, a, b } => set!(to, u64::from(get!(a) >= get!(b))),
+            Op::IfEqual { a, b, jump } => jump_if!(get!(a) == get!(b), jump),
+            Op::IfDifferent { a, b, jump } => jump_if!(get!(a) != get!(b), jump),
+            Op::IfLess { a, b, jump } => jump_if!(get!(a) < get!(b), jump),
+            Op::IfAtLeast { a, b, jump } => jump_if!(get!(a) >= get!(b), jump),
+            Op::Jump { jump } => jump_if!(true, jump),
+            Op::Read { index, array, jump } => {
+                let Span { base, entries } = program.code.arrays[usize::from(array)];
+                let index = get!(index);
+                jump_if!(index >= u64::from(entries), jump);
+                set!(word::MEM, registers[base as usize + index as usize]);
+            }
+            Op::Window { window } => {
+                let window = &program.code.windows[usize::from(window)];
+                slide(window, words, registers);
+                at = usize::from(window.next);
+            }
+            Op::ReadPair { index, array, jump } => {
+                let Span { base, entries } = program.code.arrays[usize::from(array)];
+                let index = get!(index);
+                jump_if!(index >= u64::from(entries), jump);
+                let first = base as usize + index as usize;
+                set!(word::MEM, registers[first]);
+                set!(word::MEM2, registers[first + entries as usize]);
+            }
+            Op::Write { from, index, array } => {
+                let Span { base, entries } = program.code.arrays[usize::from(array)];
+                let index = get!(index);
+                if index < u64::from(entries) {
+                    registers[base as usize + index as usize] = get!(from);
+                }
+            }
+            Op::Meter { to, index, bytes, array } => {
+                let Span { base, entries } = program.code.arrays[usize::from(array)];
+                let (index, bytes) = (get!(index), get!(bytes));
+                let in_range = index < u64::from(entries);
+                let colour = if in_range { meters[base as usize + index as usize].colour(now, bytes) } else { GREEN };
+                set!(to, colour);
+            }
+            Op::Lookup { lookup } => {
+                let lookup = &program.code.lookups[usize::from(lookup)];
+                let table = &program.tables[usize::from(lookup.table)];
+                let row = table.find(words, &lookup.keys);
+                for (i, to) in lookup.to.iter().enumerate() {
+                    set!(*to, table.result(row, i));
+                }
+            }
+            Op::Drop => outcome.drop = true,
+            Op::Trim => outcome.trim = true,
+            Op::Mark => outcome.mark = true,
+            Op::Recirculate => outcome.recirculate = true,
+            Op::Mirror { kind } => outcome.mirror = kind,
+            Op::Multicast { kind } => outcome.multicast = kind,
+            Op::End => return,
+        }
+    }
+}
+
+/// The bits that are left when so many are cut off.
+#[inline]
+fn mask(cut: u8) -> u64 {
+    u64::MAX >> (cut & 63)
+}
+
+#[inline]
+fn shift_left(a: u64, by: u64) -> u64 {
+    if by < 64 { a << by } else { 0 }
+}
+
+#[inline]
+fn shift_right(a: u64, by: u64) -> u64 {
+    if by < 64 { a >> by } else { 0 }
+}
