@@ -1,0 +1,229 @@
+//! `docs/rtl.md` and `docs/rtl.json`.
+
+use crate::accuracy::{self, Accuracy, Differences};
+use crate::tools::{self, Problem};
+use crate::units::{PUBLISHED, Table, UNITS, Unit};
+use crate::yosys::{self, Cost};
+use crate::{sources, verilator};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Everything that the page shows.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The version of Yosys, such as "Yosys 0.23".
+    pub yosys: String,
+    /// Per unit, in the order of [`UNITS`].
+    pub costs: Vec<Cost>,
+    /// Of the threshold units.
+    pub accuracy: Vec<Accuracy>,
+}
+
+/// Lints every module, with all its parameters.
+pub fn lint(rtl: &Path) -> Result<(), Problem> {
+    for (module, _) in sources::SOURCES {
+        verilator::lint(module, &[], rtl)?;
+    }
+    let with = UNITS.iter().filter(|unit| !unit.parameters.is_empty());
+    with.into_iter().try_for_each(|unit| verilator::lint(unit.module, unit.parameters, rtl))
+}
+
+/// Lints, synthesizes and compares everything. `rtl` is a directory for the sources; `tell` is told what begins.
+pub fn make(rtl: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Results, Problem> {
+    sources::write(rtl)?;
+    let yosys = tools::yosys_version()?;
+    tell("lint");
+    lint(rtl)?;
+    let costs = yosys::synthesize_all(&UNITS.iter().collect::<Vec<_>>(), rtl, tell)?;
+    tell("accuracy");
+    Ok(Results { yosys, costs, accuracy: accuracy::all() })
+}
+
+impl Results {
+    /// As JSON.
+    pub fn to_json(&self) -> Value {
+        let units: Vec<Value> = UNITS.iter().zip(&self.costs).map(|(unit, cost)| cost.to_json(unit)).collect();
+        let accuracy: Vec<Value> = self.accuracy.iter().map(Accuracy::to_json).collect();
+        json!({ "yosys": self.yosys, "units": units, "accuracy": accuracy })
+    }
+
+    /// What [`Results::to_json`] gave; `file` is where it stands.
+    pub fn from_json(value: &Value, file: &str) -> Result<Self, Problem> {
+        let list = |key: &str| value[key].as_array().map(Vec::as_slice).unwrap_or_default();
+        let costs: Option<Vec<Cost>> = list("units").iter().map(Cost::from_json).collect();
+        let accuracy: Option<Vec<Accuracy>> = list("accuracy").iter().map(Accuracy::from_json).collect();
+        let problem = || Problem {
+            what: format!("{file}: this is not what forebay rtl writes, or from another version of it"),
+            help: "make it again: forebay rtl --docs DIR".to_owned(),
+        };
+        let (Some(costs), Some(accuracy), Some(yosys)) = (costs, accuracy, value["yosys"].as_str()) else {
+            return Err(problem());
+        };
+        if !costs.iter().map(|cost| cost.name.as_str()).eq(UNITS.iter().map(|unit| unit.name)) {
+            return Err(problem());
+        }
+        Ok(Self { yosys: yosys.to_owned(), costs, accuracy })
+    }
+
+    /// As a page.
+    pub fn to_markdown(&self) -> String {
+        include_str!("page.md")
+            .replace("{yosys}", &self.yosys)
+            .replace("{occamy}", &self.occamy())
+            .replace("{scale}", &self.costs_of(Table::Scale))
+            .replace("{thresholds}", &self.thresholds())
+            .replace("{verdicts}", &self.verdicts())
+            .replace("{parts}", &self.costs_of(Table::Parts))
+    }
+
+    fn rows(&self, table: Table) -> impl Iterator<Item = (&'static Unit, &Cost)> {
+        UNITS.iter().zip(&self.costs).filter(move |(unit, _)| unit.table == table)
+    }
+
+    fn occamy(&self) -> String {
+        let mut text = table(&[
+            "unit",
+            "LUTs",
+            "the paper's",
+            "flip-flops",
+            "the paper's",
+            "depth",
+            "gates",
+            "gates deep",
+            "the paper's ns",
+            "lines",
+            "the paper's",
+        ]);
+        for (unit, cost) in self.rows(Table::Occamy) {
+            let published = PUBLISHED.iter().find(|one| one.unit == unit.name);
+            let paper = |value: &dyn Fn(&crate::units::Published) -> String| published.map_or_else(String::new, value);
+            row(
+                &mut text,
+                &[
+                    format!("{} (`{}.v`)", unit.name, unit.module),
+                    number(cost.luts),
+                    paper(&|one| number(u64::from(one.luts))),
+                    number(cost.flip_flops),
+                    paper(&|one| number(u64::from(one.flip_flops))),
+                    number(cost.depth),
+                    gates(cost),
+                    cost.gates.map_or_else(|| "-".to_owned(), |(_, depth)| number(depth)),
+                    paper(&|one| one.nanoseconds.to_owned()),
+                    number(sources::lines(unit.module) as u64),
+                    paper(&|one| number(u64::from(one.lines))),
+                ],
+            );
+        }
+        let memories: u64 = self.rows(Table::Occamy).map(|(_, cost)| cost.block_memories).sum();
+        let _ =
+            writeln!(text, "\nAll of `occamy.v` has {memories} block memories of 36 kb beside that, for 65,535 cells.");
+        text
+    }
+
+    fn costs_of(&self, of: Table) -> String {
+        let mut text = table(&["", "LUTs", "flip-flops", "carries", "muxes", "depth", "gates", "gates deep"]);
+        for (unit, cost) in self.rows(of) {
+            row(
+                &mut text,
+                &[
+                    unit.name.to_owned(),
+                    number(cost.luts),
+                    number(cost.flip_flops),
+                    number(cost.carries),
+                    number(cost.muxes),
+                    number(cost.depth),
+                    gates(cost),
+                    cost.gates.map_or_else(|| "-".to_owned(), |(_, depth)| number(depth)),
+                ],
+            );
+        }
+        text
+    }
+
+    fn thresholds(&self) -> String {
+        let mut text =
+            table(&["unit", "LUTs", "flip-flops", "depth", "gates", "least", "1%", "median", "99%", "largest"]);
+        for ((unit, cost), accuracy) in self.rows(Table::Thresholds).zip(&self.accuracy) {
+            let mut cells =
+                vec![unit.name.to_owned(), number(cost.luts), number(cost.flip_flops), number(cost.depth), gates(cost)];
+            let ratio = accuracy.ratio;
+            cells.extend([ratio.min, ratio.p1, ratio.p50, ratio.p99, ratio.max].map(|value| format!("{value:.3}")));
+            row(&mut text, &cells);
+        }
+        text
+    }
+
+    fn verdicts(&self) -> String {
+        let mut text = table(&[
+            "unit",
+            "packets",
+            "rejected by the core",
+            "product alone: admitted",
+            "rejected",
+            "whole unit: admitted",
+            "rejected",
+            "verdicts that differ",
+            "in its own switch: rejected",
+            "other fates",
+        ]);
+        for accuracy in &self.accuracy {
+            let share = |of: Differences| {
+                format!("{:.1}%", 100.0 * (of.admitted + of.rejected) as f64 / accuracy.arrivals as f64)
+            };
+            row(
+                &mut text,
+                &[
+                    accuracy.name.clone(),
+                    number(accuracy.arrivals),
+                    number(accuracy.rejected),
+                    number(accuracy.product.admitted),
+                    number(accuracy.product.rejected),
+                    number(accuracy.whole.admitted),
+                    number(accuracy.whole.rejected),
+                    share(accuracy.whole),
+                    number(accuracy.rejected + accuracy.closed.rejected - accuracy.closed.admitted),
+                    share(accuracy.closed),
+                ],
+            );
+        }
+        text
+    }
+}
+
+fn gates(cost: &Cost) -> String {
+    cost.gates.map_or_else(|| "-".to_owned(), |(gates, _)| number(gates))
+}
+
+/// The head of a table: text on the left, numbers on the right.
+fn table(heads: &[&str]) -> String {
+    let rule: Vec<&str> = heads.iter().enumerate().map(|(at, _)| if at == 0 { "---" } else { "---:" }).collect();
+    format!("| {} |\n| {} |\n", heads.join(" | "), rule.join(" | "))
+}
+
+fn row(text: &mut String, cells: &[String]) {
+    let _ = writeln!(text, "| {} |", cells.join(" | "));
+}
+
+/// `1,262`.
+fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_have_commas() {
+        assert_eq!([0, 999, 1_262, 65_535, 1_000_000].map(number), ["0", "999", "1,262", "65,535", "1,000,000"]);
+    }
+}

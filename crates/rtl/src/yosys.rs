@@ -1,0 +1,157 @@
+//! What a circuit costs, as Yosys says: mapped to the cells of a Xilinx 7-series FPGA, and to gates.
+
+use crate::tools::{Problem, file_problem, run};
+use crate::units::Unit;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What a unit costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The unit's name.
+    pub name: String,
+    /// Look-up tables of up to 6 inputs.
+    pub luts: u64,
+    /// Flip-flops.
+    pub flip_flops: u64,
+    /// Carry elements of 4 bits.
+    pub carries: u64,
+    /// Multiplexers behind look-up tables.
+    pub muxes: u64,
+    /// Block memories of 36 kb; one of 18 kb counts, too.
+    pub block_memories: u64,
+    /// Cells of any kind on the longest path between registers and ports.
+    pub depth: u64,
+    /// Gates of two inputs, multiplexers and inverters, and how many of them are on the longest path; not for circuits with
+    /// block memories.
+    pub gates: Option<(u64, u64)>,
+}
+
+impl Cost {
+    /// As JSON.
+    pub fn to_json(&self, unit: &Unit) -> Value {
+        let parameters: serde_json::Map<String, Value> =
+            unit.parameters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        json!({
+            "name": self.name, "table": unit.table.name(), "module": unit.module, "parameters": parameters,
+            "luts": self.luts, "flip_flops": self.flip_flops, "carries": self.carries, "muxes": self.muxes,
+            "block_memories": self.block_memories, "depth": self.depth, "gates": self.gates.map(|(gates, _)| gates), "gate_depth": self.gates.map(|(_, depth)| depth),
+        })
+    }
+
+    /// What [`Cost::to_json`] gave.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        let number = |key: &str| value[key].as_u64();
+        Some(Self {
+            name: value["name"].as_str()?.to_owned(),
+            luts: number("luts")?,
+            flip_flops: number("flip_flops")?,
+            carries: number("carries")?,
+            muxes: number("muxes")?,
+            block_memories: number("block_memories")?,
+            depth: number("depth")?,
+            gates: number("gates").zip(number("gate_depth")),
+        })
+    }
+}
+
+/// Synthesizes units, as many at a time as there are cores, the same circuit once. `rtl` has the sources.
+pub fn synthesize_all(units: &[&Unit], rtl: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Vec<Cost>, Problem> {
+    let is_same = |a: &Unit, b: &Unit| (a.module, a.parameters) == (b.module, b.parameters);
+    let first = |of: &Unit| units.iter().position(|unit| is_same(unit, of)).unwrap_or(0);
+    let next = AtomicUsize::new(0);
+    let costs: Mutex<Vec<Option<Result<Cost, Problem>>>> = Mutex::new(vec![None; units.len()]);
+    let work = || {
+        while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < units.len()) {
+            if first(units[index]) < index {
+                continue;
+            }
+            tell(units[index].name);
+            let cost = synthesize(units[index], rtl);
+            costs.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(cost);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let costs = costs.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let costs: Vec<Cost> = costs.into_iter().flatten().collect::<Result<_, _>>()?;
+    let of = |unit: &&Unit| {
+        let name = units[first(unit)].name;
+        costs.iter().find(|cost| cost.name == name).map(|cost| Cost { name: unit.name.to_owned(), ..cost.clone() })
+    };
+    Ok(units.iter().filter_map(of).collect())
+}
+
+/// Synthesizes a unit.
+pub fn synthesize(unit: &Unit, rtl: &Path) -> Result<Cost, Problem> {
+    let module = unit.module;
+    let read = |script: &str| {
+        let set: String =
+            unit.parameters.iter().map(|(name, value)| format!("chparam -set {name} {value} {module}; ")).collect();
+        format!("read_verilog *.v; {set}{script}")
+    };
+    let fpga = yosys(
+        rtl,
+        &read(&format!("synth_xilinx -family xc7 -noiopad -noclkbuf -flatten -top {module}")),
+        "delete t:FD* t:RAMB*;",
+    )?;
+    let block_memories = fpga.count(|cell| cell.starts_with("RAMB"));
+    // Large memories are not made of gates.
+    let gates = if block_memories == 0 {
+        let script = format!("synth -flatten -top {module}; abc -g AND,NAND,OR,NOR,XOR,XNOR,MUX; opt_clean");
+        let gates = yosys(rtl, &read(&script), "")?;
+        Some((gates.count(|cell| !cell.contains("FF")), gates.depth))
+    } else {
+        None
+    };
+    Ok(Cost {
+        name: unit.name.to_owned(),
+        luts: fpga.count(|cell| cell.starts_with("LUT")),
+        flip_flops: fpga.count(|cell| cell.starts_with("FD")),
+        carries: fpga.count(|cell| cell == "CARRY4"),
+        muxes: fpga.count(|cell| cell.starts_with("MUXF")),
+        block_memories,
+        depth: fpga.depth,
+        gates,
+    })
+}
+
+/// A netlist: how many cells of each kind, and how many on the longest path.
+struct Netlist {
+    cells: Vec<(String, u64)>,
+    depth: u64,
+}
+
+impl Netlist {
+    fn count(&self, kind: impl Fn(&str) -> bool) -> u64 {
+        self.cells.iter().filter(|(name, _)| kind(name)).map(|(_, count)| count).sum()
+    }
+}
+
+/// Runs Yosys in the directory of the sources. `cut` is a command that ends paths at registers and memories that Yosys does not know as such.
+fn yosys(rtl: &Path, script: &str, cut: &str) -> Result<Netlist, Problem> {
+    let scratch = tempfile::tempdir().map_err(|error| file_problem(&std::env::temp_dir(), &error))?;
+    let (stat, path) = (scratch.path().join("stat.json"), scratch.path().join("path.txt"));
+    let script =
+        format!("{script}; tee -q -o {} stat -json; {cut} tee -q -o {} ltp -noff", stat.display(), path.display());
+    run(Command::new("yosys").current_dir(rtl).args(["-q", "-p", &script]))?;
+    let read = |file: &Path| std::fs::read_to_string(file).map_err(|error| file_problem(file, &error));
+    let unclear = |what: &str| Problem {
+        what: format!("yosys did not say {what}"),
+        help: "use the version of Debian 12, 0.23".to_owned(),
+    };
+    let stat: Value = serde_json::from_str(&read(&stat)?).map_err(|_| unclear("what it counted, as JSON"))?;
+    let kinds = stat["design"]["num_cells_by_type"].as_object().ok_or_else(|| unclear("how many cells there are"))?;
+    let cells = kinds.iter().map(|(name, count)| (name.clone(), count.as_u64().unwrap_or(0))).collect();
+    let said = read(&path)?;
+    let depth =
+        said.split_once("(length=").and_then(|(_, rest)| rest.split_once(')')).and_then(|(n, _)| n.parse().ok());
+    Ok(Netlist { cells, depth: depth.ok_or_else(|| unclear("how long the longest path is"))? })
+}
