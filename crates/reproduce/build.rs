@@ -13,11 +13,15 @@ fn main() {
     for name in ["tm", "settings", "sim", "analysis"] {
         files_below(&crates.join(name).join("src"), &mut engine);
     }
-    files_below(&crates.join("sim/distributions"), &mut engine);
+    for name in ["pisa/src", "pisa/programs", "sim/distributions"] {
+        files_below(&crates.join(name), &mut engine);
+    }
     for name in ["summary/build.rs", "stats.rs", "buckets.rs"] {
         engine.push(crates.join("results/src").join(name));
     }
-    for name in ["metrics.rs", "job.rs", "papers/measure_fluid.rs"] {
+    for name in
+        ["metrics.rs", "job.rs", "papers/measure_fluid.rs", "papers/measure_twin.rs", "papers/measure_resources.rs"]
+    {
         engine.push(root.join("src").join(name));
     }
     let mut text =
@@ -36,7 +40,7 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("fingerprints.rs"), text).expect("the build directory can be written");
     println!("cargo::rerun-if-changed={}", root.join("src").display());
-    for name in ["tm/src", "settings/src", "sim", "analysis/src", "results/src"] {
+    for name in ["tm/src", "settings/src", "pisa", "sim", "analysis/src", "results/src"] {
         println!("cargo::rerun-if-changed={}", crates.join(name).display());
     }
 }

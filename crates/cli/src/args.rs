@@ -37,6 +37,61 @@ pub(crate) enum Command {
     Live(LiveArgs),
     /// Make hosts in network namespaces around a live switch, and run experiments with them.
     Lab(LabArgs),
+    /// List, show and check programs for the pipelines of programmable chips.
+    Pisa(PisaArgs),
+    /// Lint and synthesize the circuits in rtl/ (verilator, yosys), and say what they cost and how accurate they are.
+    Rtl(RtlArgs),
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct PisaArgs {
+    #[command(subcommand)]
+    pub(crate) command: PisaCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum PisaCommand {
+    /// Name the programs that come with Forebay.
+    List,
+    /// Show a program stage by stage, and what it needs of the chip.
+    Show(PisaProgramArgs),
+    /// Check a program by the rules of what the chip can do, and say what it needs.
+    Check(PisaProgramArgs),
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct PisaProgramArgs {
+    /// The program: a file; to show one that comes with Forebay, its name.
+    pub(crate) program: String,
+    /// The chip: tofino or tofino2; without this, tofino, or for a program that comes with Forebay the first that can run it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// A constant of the program, such as ports=64; can be given several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
+    pub(crate) constant: Vec<(String, u64)>,
+}
+
+/// `ports=64`.
+fn constant(text: &str) -> Result<(String, u64), String> {
+    let parts =
+        text.split_once('=').and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
+    parts.ok_or_else(|| "write a name and a whole number, such as ports=64".to_owned())
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct RtlArgs {
+    /// Write rtl.md and rtl.json into this directory, too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) docs: Option<PathBuf>,
+    /// Run no tool: make the page again from this rtl.json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) render: Option<PathBuf>,
+    /// Write the Verilog files into this directory, and do nothing else.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["docs", "render"])]
+    pub(crate) write: Option<PathBuf>,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -172,7 +227,8 @@ pub(crate) struct ReproduceArgs {
     /// Read DIR/PAPER/FIGURE.toml instead of the scenarios that come with Forebay.
     #[arg(long, value_name = "DIR")]
     pub(crate) scenarios: Option<PathBuf>,
-    /// Write reproduction.md, reproduction.html and the numbers they are made from into this directory, too.
+    /// Write reproduction.md, reproduction.html and the numbers they are made from into this directory, too; figures there that were
+    /// not asked for stay as they are.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
     /// Run nothing: make the pages again from this reproduction.json, in the directory of --docs.

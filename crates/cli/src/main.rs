@@ -18,10 +18,12 @@ mod lab_compare;
 mod lab_run;
 mod live;
 mod output;
+mod pisa;
 mod progress;
 mod replay;
 mod report;
 mod reproduce;
+mod rtl;
 mod run;
 mod scenario_file;
 mod summary;
@@ -63,6 +65,8 @@ fn main() -> ExitCode {
         args::Command::Reproduce(args) => reproduce::run(args),
         args::Command::Live(args) => live::run(args),
         args::Command::Lab(args) => lab::run(args),
+        args::Command::Pisa(args) => pisa::run(args),
+        args::Command::Rtl(args) => rtl::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -53,10 +53,20 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let missing: usize = results.iter().map(|result| result.missing).sum();
     let all = Reproduction { version: env!("CARGO_PKG_VERSION").to_owned(), date: today(), scale, figures: results };
     let mut text = render::terminal::claims(&papers, &all);
+    write_pages(&papers, &all, &out, "scenarios")?;
     if let Some(docs) = &args.docs {
+        let record = docs.join(render::RECORD);
+        // Figures that were not asked for stay as they are.
+        let all = if args.what.is_empty() || !record.exists() {
+            all
+        } else {
+            all.completed_by(read_record(&record)?, &papers).map_err(|problem| {
+                let help = "give another directory, or the scale that it has";
+                Failure::Input(format!("error: {}: {problem}\n  help: {help}", record.display()))
+            })?
+        };
         write_pages(&papers, &all, docs, IN_PROJECT)?;
     }
-    write_pages(&papers, &all, &out, "scenarios")?;
     text.push_str(&format!("\npage: {}\n", out.join(render::PAGE).display()));
     if missing > 0 {
         text.push_str(&format!("{missing} runs are not finished; give the same command again to go on\n"));

@@ -10,7 +10,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// What every run leaves.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
+    "chips.parquet",
     "flows.parquet",
     "progress.parquet",
     "queries.parquet",
@@ -129,7 +130,7 @@ fn seeds_and_settings_change_the_results_and_the_names() {
 fn csv_says_what_parquet_says() {
     let directory = directory();
     printed(directory.path(), "run small.toml --csv --out out");
-    for table in ["flows", "queries", "queues", "timeline", "queue_timeline", "progress"] {
+    for table in ["flows", "queries", "queues", "timeline", "queue_timeline", "progress", "chips"] {
         let path = directory.path().join("out").join(table);
         let parquet = Table::read_parquet(&path.with_extension("parquet")).unwrap();
         let csv = read(path.with_extension("csv"));

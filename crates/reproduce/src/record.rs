@@ -83,6 +83,25 @@ impl Reproduction {
         Ok(Self { version: need(&value, "version")?, date: need(&value, "date")?, scale, figures })
     }
 
+    /// Takes the figures that it does not have from an earlier one, which has to be of the same scale; the error says if it is not. All come
+    /// in the order of the papers.
+    pub fn completed_by(mut self, earlier: Self, papers: &[Paper]) -> Result<Self, String> {
+        if earlier.scale != self.scale {
+            return Err(format!("it is of the {} scale, not of the {} scale", earlier.scale.name(), self.scale.name()));
+        }
+        let has = |figures: &[FigureResult], other: &FigureResult| {
+            figures.iter().any(|own| own.paper == other.paper && own.figure == other.figure)
+        };
+        let others: Vec<FigureResult> =
+            earlier.figures.into_iter().filter(|other| !has(&self.figures, other)).collect();
+        self.figures.extend(others);
+        let order: Vec<(&str, &str)> =
+            papers.iter().flat_map(|paper| paper.figures.iter().map(|figure| (paper.id, figure.id))).collect();
+        let place = |result: &FigureResult| order.iter().position(|one| *one == (&result.paper, &result.figure));
+        self.figures.sort_by_key(|result| place(result).unwrap_or(usize::MAX));
+        Ok(self)
+    }
+
     /// What there is of a figure.
     pub fn result(&self, paper: &str, figure: &str) -> Option<&FigureResult> {
         self.figures.iter().find(|result| result.paper == paper && result.figure == figure)
@@ -182,5 +201,28 @@ mod tests {
         back.figures[0].table.all().curve("line");
         assert_eq!(back.to_json(&[]), text);
         assert!(Reproduction::from_json("{}").is_err_and(|error| error == "scale: is missing"));
+    }
+
+    #[test]
+    fn figures_that_were_not_run_again_stay() {
+        let result = |paper: &str, figure: &str, missing| FigureResult {
+            paper: paper.into(),
+            figure: figure.into(),
+            says: None,
+            missing,
+            cpu_seconds: 0.0,
+            table: example(),
+        };
+        let all = |scale, figures| Reproduction { version: "1".into(), date: "2026-11-15".into(), scale, figures };
+        let papers = crate::papers::all();
+        let (id, figures) = (papers[0].id, &papers[0].figures);
+        let earlier = all(Scale::Quick, vec![result(id, figures[0].id, 1), result(id, figures[1].id, 1)]);
+        let new = all(Scale::Quick, vec![result(id, figures[2].id, 2), result(id, figures[1].id, 2)]);
+        let both = new.completed_by(earlier, &papers).unwrap();
+        let found: Vec<(&str, usize)> =
+            both.figures.iter().map(|result| (result.figure.as_str(), result.missing)).collect();
+        assert_eq!(found, [(figures[0].id, 1), (figures[1].id, 2), (figures[2].id, 2)]);
+        let other = all(Scale::Full, Vec::new());
+        assert!(both.completed_by(other, &papers).is_err_and(|error| error.contains("full")));
     }
 }

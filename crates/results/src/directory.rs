@@ -10,6 +10,7 @@
 //! | `timeline.parquet` | [`crate::timeline`] |
 //! | `queue_timeline.parquet` | [`crate::queue_timeline`] |
 //! | `progress.parquet` | [`crate::progress`] |
+//! | `chips.parquet` | [`crate::chips`] |
 //!
 //! On request, every table is there as CSV, too. `summary.json` is removed first and written last, after the scenario: a
 //! directory that has one is a whole result, and nothing in it is of an older one.
@@ -18,7 +19,7 @@ use crate::error::ResultError;
 use crate::file::write_text;
 use crate::summary::{Summary, summarize};
 use crate::table::Table;
-use crate::{flows, progress, queries, queue_timeline, queues, timeline};
+use crate::{chips, flows, progress, queries, queue_timeline, queues, timeline};
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
 use std::fs;
@@ -34,13 +35,14 @@ pub const SCENARIO: &str = "scenario.toml";
 type MakeTable = fn(&Scenario, &RunResult) -> Table;
 
 /// The tables of a run, by the names of their files.
-const TABLES: [(&str, MakeTable); 6] = [
+const TABLES: [(&str, MakeTable); 7] = [
     ("flows", flows::table),
     ("queries", queries::table),
     ("queues", queues::table),
     ("timeline", timeline::table),
     ("queue_timeline", queue_timeline::table),
     ("progress", progress::table),
+    ("chips", chips::table),
 ];
 
 /// Writes the directory of a run, which is made if it is not there, and returns the summary. `scenario_text` is the
@@ -215,6 +217,8 @@ mod tests {
         assert_eq!(
             names,
             [
+                "chips.csv",
+                "chips.parquet",
                 "flows.csv",
                 "flows.parquet",
                 "progress.csv",

@@ -1,6 +1,6 @@
 //! What a run has measured, between a [`RunResult`](forebay_sim::measure::RunResult) and files, tables and comparisons.
 //!
-//! * [`flows`], [`queries`], [`queues`], [`timeline`], [`queue_timeline`] and [`progress`] turn a result into
+//! * [`flows`], [`queries`], [`queues`], [`timeline`], [`queue_timeline`], [`progress`] and [`chips`] turn a result into
 //!   [`table::Table`]s, which are written as Parquet or CSV.
 //! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
 //! * [`directory`] writes and reads the directory of a run.
@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buckets;
+pub mod chips;
 pub mod compare;
 pub mod directory;
 pub mod error;

@@ -21,13 +21,13 @@ use crate::net::Net;
 use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Alive, Ports, Routes};
-use crate::scenario::{Change, NicSetup, Scenario};
+use crate::scenario::{Change, NicSetup, Scenario, SwitchSetup};
 use crate::switch::Switch;
 use crate::traffic::Traffic;
 use crate::transport::TransportKind;
 use crate::wires::Wires;
 use forebay_tm::random::mix;
-use forebay_tm::{Duration, Instant};
+use forebay_tm::{Duration, Instant, Rate};
 
 /// How far a run has got.
 #[derive(Clone, Copy, Debug)]
@@ -143,6 +143,9 @@ impl<'s> World<'s> {
             if let Some(mirror) = &setup.mirror {
                 switch = switch.mirroring(mirror);
             }
+            if let Some(chip) = &setup.chip {
+                switch = switch.programmed(chip, seed);
+            }
             switch.reroute(&routes);
             switch
         });
@@ -150,6 +153,12 @@ impl<'s> World<'s> {
         for (number, host) in host_nodes.iter().enumerate() {
             let key = host.next_start(&flows, &wires);
             wires.announce(number as u32, host::slot::STARTS, key);
+        }
+        for (number, switch) in switches.iter().enumerate() {
+            for (slot, due) in switch.generators() {
+                let key = wires.clock.timer(due, slot);
+                wires.announce(network.switch_node(number), slot, key);
+            }
         }
         // The shortest packet is a byte long.
         let lookahead = network.cables.iter().map(|cable| (cable.delay.ps() + cable.rate.serialization(1).ps()).max(1));
@@ -348,6 +357,7 @@ impl<'s> World<'s> {
             queries: self.net.traffic.queries,
             places,
             recirculation: self.switches.iter().flat_map(Switch::recirculation).collect(),
+            chips: self.switches.iter().filter_map(Switch::chip_record).collect(),
             timeline: self.sampler.timeline,
             queue_timeline: self.sampler.queue_timeline,
             progress: self.progress.samples,
@@ -411,6 +421,14 @@ impl FabricLinks {
     }
 }
 
+/// The recirculation ports of a switch, if it has any: how many, their rate, and how long it takes to come around.
+fn recirculation(setup: &SwitchSetup, ports: usize) -> Option<(usize, Rate, Duration)> {
+    if let Some(chip) = &setup.chip {
+        return Some((chip.pipelines(ports), chip.recirculation.rate, chip.latency));
+    }
+    setup.mirror.as_ref().map(|mirror| (mirror.pipelines(ports), mirror.rate, mirror.delay))
+}
+
 /// Makes two links for each cable, which end at the arrival slots of their nodes' ports, and the recirculation links of switches that
 /// mirror.
 fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, degree: &[usize]) -> FabricLinks {
@@ -436,10 +454,10 @@ fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, degree: &[us
             let link = wires.connect(cable.rate, cable.delay, node as u32, slot as u32, salt(seed, name));
             links.of_cable[port.link.cable][backward] = link;
         }
-        let Some(mirror) = setup.and_then(|setup| setup.mirror.as_ref()) else { continue };
-        for (pipeline, name) in (0..mirror.pipelines(*ports)).zip(&mut names) {
+        let Some((pipelines, rate, delay)) = setup.and_then(|setup| recirculation(setup, *ports)) else { continue };
+        for (pipeline, name) in (0..pipelines).zip(&mut names) {
             let slot = first_slot + ports + pipeline;
-            wires.connect(mirror.rate, mirror.delay, node as u32, slot as u32, salt(seed, name));
+            wires.connect(rate, delay, node as u32, slot as u32, salt(seed, name));
         }
     }
     for node in 0..network.nodes() {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod chip;
 pub mod engine;
 pub mod flow;
 mod flows;

@@ -150,6 +150,11 @@ impl Label {
         Self { packet: slot, to: packet.to, hash: packet.hash, rest: marks << Self::BYTES | bytes }
     }
 
+    /// The label of something that never leaves its switch: a number that means something there, and bytes.
+    pub(crate) fn inside(number: u32, bytes: u32) -> Self {
+        Self { packet: number, rest: bytes, ..Self::default() }
+    }
+
     #[inline(always)]
     pub(crate) fn bytes(self) -> u32 {
         self.rest & ((1 << Self::BYTES) - 1)

@@ -1,7 +1,9 @@
 //! A switch: the traffic managers of its ports, between its links.
 
 use crate::agenda::{Agenda, Key, MAX_SLOTS, NEVER, Sized};
+use crate::chip::Chip;
 use crate::measure::RecirculationRecord;
+use crate::measure::chip::ChipRecord;
 use crate::measure::histogram::Shares;
 use crate::measure::trace::What;
 use crate::mirror::Mirror;
@@ -9,7 +11,7 @@ use crate::net::Net;
 use crate::packet::{HopStamp, Kind, Label, Packet, Slot, flag};
 use crate::paths::switch_salt;
 use crate::routing::{Routes, Ways, choose};
-use crate::scenario::{MirrorSetup, PathChoice, SwitchSetup};
+use crate::scenario::{ChipSetup, MirrorSetup, PathChoice, SwitchSetup};
 use crate::wires::Wires;
 use forebay_tm::random::{Random, mix};
 use forebay_tm::trim::TrimConfig;
@@ -25,10 +27,18 @@ pub(crate) struct Port {
     /// Its number within the buffer.
     local: u32,
     /// When it has sent what it sends.
-    free_at: Instant,
+    pub(crate) free_at: Instant,
     /// It will be woken when it is free.
-    armed: bool,
+    pub(crate) armed: bool,
 }
+
+/// What kind of switch a copy of the loop is for: others have nothing to do with mirrors and chips.
+const PLAIN: u8 = 0;
+const MIRROR: u8 = 1;
+const CHIP: u8 = 2;
+
+/// Slots that the agenda of a chip may have: each number has a copy of the loop.
+const CHIP_SLOTS: [usize; 2] = [32, 256];
 
 /// What was found when packets were dropped in a buffer.
 #[derive(Clone, Debug, Default)]
@@ -45,23 +55,25 @@ pub(crate) struct Switch {
     pub(crate) at_drops: Vec<AtDrops>,
     /// What equal-cost choices are salted with.
     salt: u32,
-    number: u32,
+    pub(crate) number: u32,
     /// Where its packets go.
     ways: Ways,
     /// The link that its port 0 receives from; those of the other ports follow.
     first_incoming: u32,
     /// 0 if ports have one queue, which all classes share.
-    queue_mask: u8,
+    pub(crate) queue_mask: u8,
     ports_per_buffer: usize,
     /// Headers of cut packets have a queue of their own (NDP).
     headers_apart: bool,
     spray: Random,
     /// Packets that the core gave up during a call.
-    lost: Vec<Lost>,
+    pub(crate) lost: Vec<Lost>,
     /// The port of the last arrival, if the switch mirrors.
     arrived_at: usize,
     /// What becomes of rejected packets, if they are not simply gone.
     mirror: Option<Mirror>,
+    /// The programmable chip that it is, if it is one.
+    pub(crate) chip: Option<Box<Chip>>,
 }
 
 impl Switch {
@@ -89,6 +101,7 @@ impl Switch {
             lost: Vec::new(),
             arrived_at: 0,
             mirror: None,
+            chip: None,
         }
     }
 
@@ -96,6 +109,24 @@ impl Switch {
     pub(crate) fn mirroring(mut self, setup: &MirrorSetup) -> Self {
         self.mirror = Some(Mirror::new(setup, self.number, self.ports.len(), self.first_incoming));
         self
+    }
+
+    /// Is a programmable chip from now on. Its recirculation links have to follow those it receives from.
+    pub(crate) fn programmed(mut self, setup: &ChipSetup, seed: u64) -> Self {
+        let (number, ports) = (self.number, self.ports.len());
+        let chip = Chip::new(setup, number, self.buffers[0].config(), ports, self.first_incoming, seed);
+        self.chip = Some(Box::new(chip));
+        self
+    }
+
+    /// What its chip has seen.
+    pub(crate) fn chip_record(&self) -> Option<ChipRecord> {
+        self.chip.as_ref().map(|chip| chip.record())
+    }
+
+    /// The packet generators of its chip: their slots, and when they are due first.
+    pub(crate) fn generators(&self) -> impl Iterator<Item = (usize, Instant)> {
+        self.chip.iter().flat_map(|chip| chip.generators(self.ports.len()))
     }
 
     /// Its recirculation ports.
@@ -108,33 +139,45 @@ impl Switch {
         self.ways = routes.of_switch(self.number as usize);
     }
 
-    /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half, those from recirculation last.
-    /// Switches that mirror have all there can be.
+    /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
+    /// both. Switches that mirror have all there can be, programmable chips one of a few numbers.
     pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
+        if let Some(chip) = &setup.chip {
+            let inside = chip.inside(ports);
+            let needed = 2 * (ports + inside);
+            return CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
+        }
         if setup.mirror.is_some() { MAX_SLOTS } else { 2 * ports.next_power_of_two() }
     }
 
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
         if self.mirror.is_some() {
-            return self.run_sized::<{ 2 * MAX_SLOTS }, true>(agenda.sized(), horizon, around);
+            return self.run_sized::<{ 2 * MAX_SLOTS }, MIRROR>(agenda.sized(), horizon, around);
+        }
+        if self.chip.is_some() {
+            return match agenda.slots() {
+                32 => self.run_sized::<64, CHIP>(agenda.sized(), horizon, around),
+                256 => self.run_sized::<512, CHIP>(agenda.sized(), horizon, around),
+                _ => self.run_sized::<{ 2 * MAX_SLOTS }, CHIP>(agenda.sized(), horizon, around),
+            };
         }
         match agenda.slots() {
-            2 => self.run_sized::<4, false>(agenda.sized(), horizon, around),
-            4 => self.run_sized::<8, false>(agenda.sized(), horizon, around),
-            8 => self.run_sized::<16, false>(agenda.sized(), horizon, around),
-            16 => self.run_sized::<32, false>(agenda.sized(), horizon, around),
-            32 => self.run_sized::<64, false>(agenda.sized(), horizon, around),
-            64 => self.run_sized::<128, false>(agenda.sized(), horizon, around),
-            128 => self.run_sized::<256, false>(agenda.sized(), horizon, around),
-            256 => self.run_sized::<512, false>(agenda.sized(), horizon, around),
-            512 => self.run_sized::<1024, false>(agenda.sized(), horizon, around),
-            _ => self.run_sized::<{ 2 * MAX_SLOTS }, false>(agenda.sized(), horizon, around),
+            2 => self.run_sized::<4, PLAIN>(agenda.sized(), horizon, around),
+            4 => self.run_sized::<8, PLAIN>(agenda.sized(), horizon, around),
+            8 => self.run_sized::<16, PLAIN>(agenda.sized(), horizon, around),
+            16 => self.run_sized::<32, PLAIN>(agenda.sized(), horizon, around),
+            32 => self.run_sized::<64, PLAIN>(agenda.sized(), horizon, around),
+            64 => self.run_sized::<128, PLAIN>(agenda.sized(), horizon, around),
+            128 => self.run_sized::<256, PLAIN>(agenda.sized(), horizon, around),
+            256 => self.run_sized::<512, PLAIN>(agenda.sized(), horizon, around),
+            512 => self.run_sized::<1024, PLAIN>(agenda.sized(), horizon, around),
+            _ => self.run_sized::<{ 2 * MAX_SLOTS }, PLAIN>(agenda.sized(), horizon, around),
         }
     }
 
-    /// `MIRROR` is for switches that mirror, so that the others have nothing to do with it.
-    fn run_sized<const NODES: usize, const MIRROR: bool>(
+    /// Handles all events before the horizon, for one kind of switch.
+    fn run_sized<const NODES: usize, const WHAT: u8>(
         &mut self,
         mut agenda: Sized<'_, NODES>,
         horizon: Key,
@@ -150,12 +193,25 @@ impl Switch {
             let now = around.wires.clock.instant(key);
             let slot = key.slot();
             if slot < NODES / 4 {
-                self.transmission_over(now, slot, agenda, around);
+                if WHAT != CHIP {
+                    self.transmission_over(now, slot, agenda, around);
+                } else if slot < self.ports.len() {
+                    self.chip_transmit(now, slot, agenda, around);
+                } else {
+                    self.chip_due(now, slot, agenda, around);
+                }
             } else {
                 let from = slot - NODES / 4;
                 let (label, next) = around.wires.take(self.first_incoming + from as u32);
                 agenda.set(slot, next);
-                if MIRROR {
+                if WHAT == CHIP {
+                    match from.checked_sub(self.ports.len()) {
+                        None => self.chip_arrive(now, from, label, agenda, around),
+                        Some(pipeline) => self.chip_arrive_again(now, pipeline, label, agenda, around),
+                    }
+                    continue;
+                }
+                if WHAT == MIRROR {
                     self.arrived_at = from;
                     if from >= self.ports.len() {
                         self.arrive_again(now, label, agenda, around);
@@ -198,7 +254,7 @@ impl Switch {
 
     /// Puts a packet on the wire; the port is woken afterwards if more wait.
     #[inline(always)]
-    fn depart<const NODES: usize>(
+    pub(crate) fn depart<const NODES: usize>(
         &mut self,
         now: Instant,
         number: usize,
@@ -237,7 +293,7 @@ impl Switch {
     /// A port that sends nothing although it is idle: if it has packets, none of which may leave yet, it is woken when one may.
     #[cold]
     #[inline(never)]
-    fn wait_for_eligible<const NODES: usize>(
+    pub(crate) fn wait_for_eligible<const NODES: usize>(
         &mut self,
         now: Instant,
         number: usize,
@@ -255,6 +311,18 @@ impl Switch {
         }
     }
 
+    /// The port that a packet leaves by.
+    #[inline(always)]
+    pub(crate) fn way(&mut self, label: Label, around: &mut Net) -> Option<usize> {
+        let Label { packet: slot, to, hash, .. } = label;
+        let (salt, spray, paths) = (self.salt, &mut self.spray, around.paths);
+        let arena = &mut around.wires.arena;
+        self.ways.port(to, |count| match paths {
+            PathChoice::Ecmp => choose(hash, salt, count),
+            _ => spread(paths, salt, arena.get_mut(slot), count, spray),
+        })
+    }
+
     #[inline(always)]
     fn arrive<const NODES: usize>(
         &mut self,
@@ -263,16 +331,10 @@ impl Switch {
         agenda: &mut Sized<'_, NODES>,
         around: &mut Net,
     ) {
-        let Label { packet: slot, to, hash, .. } = label;
+        let slot = label.packet;
         let (bytes, ect) = (label.bytes(), label.ect());
         let queue = label.class() & u32::from(self.queue_mask);
-        let (salt, spray, paths) = (self.salt, &mut self.spray, around.paths);
-        let arena = &mut around.wires.arena;
-        let way = self.ways.port(to, |count| match paths {
-            PathChoice::Ecmp => choose(hash, salt, count),
-            _ => spread(paths, salt, arena.get_mut(slot), count, spray),
-        });
-        let Some(number) = way else { return around.wires.lose(slot) };
+        let Some(number) = self.way(label, around) else { return around.wires.lose(slot) };
         let port = &mut self.ports[number];
         if port.free_at > now {
             let tm = &mut self.buffers[port.buffer as usize];
@@ -360,7 +422,7 @@ impl Switch {
 
     /// A packet as the core sees it.
     #[inline(always)]
-    fn core_packet(&self, number: usize, slot: Slot, around: &Net) -> CorePacket {
+    pub(crate) fn core_packet(&self, number: usize, slot: Slot, around: &Net) -> CorePacket {
         let packet = around.wires.arena.get(slot);
         CorePacket {
             id: PacketId(u64::from(slot)),
@@ -432,7 +494,7 @@ impl Switch {
     /// Sees to everything about an arrival that is not simply a queued packet. Returns whether the packet waits.
     #[cold]
     #[inline(never)]
-    fn settle_arrival<const NODES: usize>(
+    pub(crate) fn settle_arrival<const NODES: usize>(
         &mut self,
         now: Instant,
         number: usize,
@@ -485,7 +547,7 @@ impl Switch {
     }
 
     /// Notes how busy the memory and how full the buffer was when a packet was dropped.
-    fn note_drop(&mut self, now: Instant, buffer: usize) {
+    pub(crate) fn note_drop(&mut self, now: Instant, buffer: usize) {
         let tm = &self.buffers[buffer];
         let (mut sending, mut all) = (0u64, 0u64);
         for port in self.ports.iter().filter(|port| port.buffer as usize == buffer) {
@@ -501,7 +563,7 @@ impl Switch {
     /// Packets that were pushed out, expelled or displaced are gone.
     #[cold]
     #[inline(never)]
-    fn settle_losses(&mut self, buffer: usize, around: &mut Net) {
+    pub(crate) fn settle_losses(&mut self, buffer: usize, around: &mut Net) {
         let mut all = core::mem::take(&mut self.lost);
         for lost in all.drain(..) {
             let slot = lost.id.0 as Slot;
@@ -633,7 +695,7 @@ impl Switch {
 
 /// The core's choice of what leaves next, on its own.
 #[inline(never)]
-fn pick(tm: &mut Tm, now: Instant, port: usize, lost: &mut Vec<Lost>) -> Option<Departure> {
+pub(crate) fn pick(tm: &mut Tm, now: Instant, port: usize, lost: &mut Vec<Lost>) -> Option<Departure> {
     tm.transmit(now, port, &mut |gone| lost.push(gone))
 }
 

@@ -338,6 +338,12 @@ impl Queue {
         Count { packets: self.packets_out, bytes: self.bytes_out }
     }
 
+    /// A packet that was picked for transmission whole was not sent after all.
+    pub(crate) fn unsend(&mut self, bytes: u32) {
+        self.packets_out -= 1;
+        self.bytes_out -= u64::from(bytes);
+    }
+
     /// The packet that has waited longest, in a queue that keeps the order of arrival.
     #[inline]
     pub(crate) fn head(&self) -> Option<Slot> {

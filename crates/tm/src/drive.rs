@@ -24,6 +24,15 @@ pub trait Observer {
     fn instant_over(&mut self, _now: Instant, _tm: &Tm) {}
 }
 
+/// An observer that looks away.
+pub struct Silent;
+
+impl Observer for Silent {
+    fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
+    fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
+    fn lost(&mut self, _: Lost) {}
+}
+
 /// The run went past the last instant that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndOfTime {

@@ -609,6 +609,20 @@ impl Tm {
         self.path.losses[queue].mirror(reason, bytes);
     }
 
+    /// The caller has dropped a packet for a queue before it got here (a program in front of the traffic manager): it counts as
+    /// offered and dropped.
+    pub fn refuse(&mut self, queue: usize, reason: Reason, bytes: u32) {
+        self.path.losses[queue].drop(reason, bytes);
+    }
+
+    /// The caller has dropped a packet that was picked for transmission (a program behind the traffic manager): it counts as expelled,
+    /// not as sent.
+    pub fn expel_sent(&mut self, queue: usize, bytes: u32) {
+        self.path.buffer.queues[queue].unsend(bytes);
+        self.path.buffer.read_beyond_sent += u64::from(bytes);
+        self.path.losses[queue].drop(Reason::Expelled, bytes);
+    }
+
     /// The counters of a queue.
     pub fn queue_counters(&self, queue: usize) -> Counters {
         Counters::of_queue(&self.path.buffer.queues[queue], &self.path.losses[queue])

@@ -4,8 +4,8 @@
 //! The core alone, with its wires: what arrives, arrives at the switch. A packet is a few thousandths of the buffer or less,
 //! and that is how far a queue may be from where the fluid would be.
 
-use forebay_tm::drive::{Driver, Observer};
-use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::drive::{Driver, Silent};
+use forebay_tm::{Bytes, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -51,14 +51,6 @@ pub(crate) struct FirstLoss {
     pub(crate) after: f64,
     /// The length of its queue in bytes.
     pub(crate) length: f64,
-}
-
-struct Nobody;
-
-impl Observer for Nobody {
-    fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
-    fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
-    fn lost(&mut self, _: Lost) {}
 }
 
 impl Fluid {
@@ -113,7 +105,7 @@ impl Fluid {
             ..Packet::default()
         };
         let verdict =
-            self.driver.arrive(Instant::from_ps(at), &packet, &mut Nobody).map_err(|error| error.to_string())?;
+            self.driver.arrive(Instant::from_ps(at), &packet, &mut Silent).map_err(|error| error.to_string())?;
         let lost = matches!(verdict, Verdict::Dropped { .. });
         source.lost += u64::from(lost);
         Ok(Some((index, lost)))

@@ -4,6 +4,8 @@ mod abm;
 mod aifo;
 mod fb;
 mod measure_fluid;
+mod measure_resources;
+mod measure_twin;
 mod occamy;
 mod trimming;
 

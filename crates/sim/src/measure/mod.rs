@@ -1,5 +1,6 @@
 //! What a run has measured.
 
+pub mod chip;
 pub(crate) mod cost;
 pub mod histogram;
 pub(crate) mod progress;
@@ -146,6 +147,8 @@ pub struct RunResult {
     pub places: Vec<PlaceRecord>,
     /// Recirculation ports of all switches that mirror.
     pub recirculation: Vec<RecirculationRecord>,
+    /// The programmable chips among the switches.
+    pub chips: Vec<chip::ChipRecord>,
     /// Samples of the chosen switches.
     pub timeline: Vec<TimelineSample>,
     /// Samples of the chosen switches' queues.

@@ -1,13 +1,16 @@
 //! A scenario as it was resolved: with what arguments changed, and with every default written out.
 
 use super::read::{read, with_document};
+use super::read_program::NOTIFY;
 use super::switches::{BufferSize, Part, SwitchSettings};
-use super::{MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
+use super::{ChipKind, ChipSetup, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
 use crate::topology::{Graph, Topology, Wire};
 use crate::transport::pfabric::RankBy;
 use crate::transport::udp::{Arrivals, Spread, UdpConfig};
 use crate::transport::{InitialWindow, Recovery, TransportConfig, TransportKind};
+use forebay_pisa::programs::{Notify, ProgramConfig};
 use forebay_settings::{Diagnostic, quoted, write_switch_tables};
+use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 
 /// A scenario file, changed by arguments as [`Scenario::read`] does, as a file that needs no arguments and reads back to the same
@@ -138,6 +141,12 @@ impl Writer {
         if let Part::Nic = part {
             self.word("kind", "managed");
         }
+        if let Some(chip) = &settings.chip {
+            self.word("kind", chip.as_ref().map_or("plain", |chip| chip.kind.as_str()));
+            if let Some(chip) = chip {
+                self.word("program", chip.program.name());
+            }
+        }
         match settings.buffer {
             Some(BufferSize::Whole(bytes)) => self.word("buffer", bytes),
             Some(BufferSize::PerPortPerGbps(bytes)) => self.word("buffer_per_port_per_gbps", bytes),
@@ -163,6 +172,69 @@ impl Writer {
             self.head(&format!("[{prefix}mirror]"));
             self.mirror(mirror.as_ref());
         }
+        if let Some(Some(chip)) = &settings.chip {
+            self.chip(&prefix, chip);
+        }
+    }
+
+    fn chip(&mut self, prefix: &str, chip: &ChipSetup) {
+        self.head(&format!("[{prefix}chip]")).bare("ports_per_pipeline", chip.ports_per_pipeline);
+        self.word("recirculation_rate", chip.recirculation.rate);
+        self.bare("recirculation_capacity", chip.recirculation.capacity).word("latency", chip.latency);
+        self.bare("deflect", chip.deflect).word("deflection_rate", chip.deflection.rate);
+        self.bare("deflection_capacity", chip.deflection.capacity).word("header", chip.header);
+        self.bare("header_class", chip.header_class).word("egress_rate", chip.egress_rate);
+        if chip.kind == ChipKind::Tofino2 {
+            self.word("depth_delay", chip.depth_delay);
+        }
+        self.bare("witness", chip.witness).bare("keep_controls", chip.keep_controls);
+        let mut options = Self::default();
+        options.program(&chip.program);
+        if !options.0.is_empty() {
+            self.head(&format!("[{prefix}chip.options]"));
+            self.0.push_str(&options.0);
+        }
+    }
+
+    fn program(&mut self, program: &ProgramConfig) {
+        let ns = |ns: u64| Duration::from_ps(1_000 * ns);
+        match program {
+            ProgramConfig::Trim(it) => {
+                self.word("pessimistic", ns(it.pessimistic)).word("half", ns(it.half));
+                if let Some(share) = it.share {
+                    self.bare("share", share as f64 / 1_000.0);
+                }
+                self.notify(it.notify).word("burst", Bytes::new(it.burst));
+            }
+            ProgramConfig::TrimN(it) => {
+                self.bare("packets", it.packets).notify(if it.all { Notify::All } else { Notify::One });
+                self.word("burst", Bytes::new(it.burst));
+            }
+            ProgramConfig::TrimDepth(it) => {
+                self.word("limit", Bytes::new(it.limit));
+            }
+            ProgramConfig::Fb(it) => {
+                self.bare("alpha", format!("{:?}", it.alpha));
+                if !it.groups.is_empty() {
+                    self.bare("groups", format!("{:?}", it.group_lists(it.groups.len())));
+                }
+                self.word("interval", ns(it.interval)).word("congested", Bytes::new(it.congested));
+                self.bare("single", it.single);
+            }
+            ProgramConfig::Aifo(it) => {
+                self.bare("capacity", it.capacity).word("packet", Bytes::new(it.packet));
+                self.bare("headroom", it.headroom).bare("sample", it.sample).bare("workers", it.workers);
+            }
+            ProgramConfig::Occamy(it) => {
+                self.bare("alpha", it.alpha).bare("expel", it.expel).bare("syncs", it.syncs);
+            }
+            ProgramConfig::Deflect(_) | ProgramConfig::SpPifo(_) => {}
+        }
+    }
+
+    fn notify(&mut self, notify: Notify) -> &mut Self {
+        let word = NOTIFY.iter().find(|(_, known)| *known == notify).map_or("all", |(word, _)| word);
+        self.word("notify", word)
     }
 
     fn mirror(&mut self, mirror: Option<&MirrorSetup>) {

@@ -1,16 +1,19 @@
 //! A scenario: everything that a run depends on, checked.
 
 mod check;
+mod chip;
 mod describe;
 mod mirror;
 mod read;
 mod read_failure;
+mod read_program;
 mod read_topology;
 mod read_transport;
 mod scale;
 pub mod sweep;
 mod switches;
 
+pub use chip::{ChipKind, ChipSetup, SideSetup};
 pub use describe::describe;
 pub use mirror::MirrorSetup;
 
@@ -40,6 +43,8 @@ pub struct SwitchSetup {
     pub ports_per_buffer: usize,
     /// Whether the headers of rejected packets are sent around.
     pub mirror: Option<MirrorSetup>,
+    /// The programmable chip that it is, if it is one.
+    pub chip: Option<ChipSetup>,
 }
 
 /// The queue in front of a host's link.

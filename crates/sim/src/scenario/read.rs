@@ -10,7 +10,7 @@ use forebay_settings::{Diagnostic, Document, Settings, Table, Value};
 use forebay_tm::{Bytes, Duration};
 use std::path::Path;
 
-const TOP_KEYS: [&str; 21] = [
+const TOP_KEYS: [&str; 22] = [
     "name",
     "seed",
     "duration",
@@ -23,6 +23,7 @@ const TOP_KEYS: [&str; 21] = [
     "ecn",
     "trim",
     "mirror",
+    "chip",
     "tier",
     "switches",
     "nic",

@@ -1,6 +1,6 @@
 //! The tables `[switch]`, `[tier.*]`, `[switches.*]` and `[nic]`: what buffers there are and who manages them.
 
-use super::{MirrorSetup, NicSetup, SwitchSetup, mirror};
+use super::{ChipSetup, MirrorSetup, NicSetup, SwitchSetup, chip, mirror};
 use crate::network::NetworkPlan;
 use crate::routing::Ports;
 use crate::topology::MAX_PORTS;
@@ -12,10 +12,19 @@ use forebay_tm::{Bytes, ConfigError, PerQueue, Rate, TmConfig, ValidConfig};
 use std::collections::BTreeSet;
 
 /// The keys of `[switch]`.
-const KEYS: [&str; 7] =
-    ["buffer", "buffer_per_port_per_gbps", "ports_per_buffer", "queues", "cell", "cell_pointers", "queue_capacity"];
+const KEYS: [&str; 9] = [
+    "kind",
+    "program",
+    "buffer",
+    "buffer_per_port_per_gbps",
+    "ports_per_buffer",
+    "queues",
+    "cell",
+    "cell_pointers",
+    "queue_capacity",
+];
 /// The tables of the traffic manager.
-const TABLES: [&str; 5] = ["policy", "scheduler", "ecn", "trim", "mirror"];
+const TABLES: [&str; 6] = ["policy", "scheduler", "ecn", "trim", "mirror", "chip"];
 /// The keys of `[nic]` that need `kind = "managed"`.
 const NIC_KEYS: [&str; 9] = [
     "buffer",
@@ -64,6 +73,8 @@ pub(super) struct SwitchSettings {
     pub(super) tables: SwitchTables,
     /// `Some(None)`: `kind = "none"`.
     pub(super) mirror: Option<Option<MirrorSetup>>,
+    /// `Some(None)`: `kind = "plain"`.
+    pub(super) chip: Option<Option<ChipSetup>>,
 }
 
 impl SwitchSettings {
@@ -86,6 +97,11 @@ impl SwitchSettings {
         settings.cell_pointers = keys.get("cell_pointers").map(|value| value.boolean()).transpose()?;
         settings.queue_capacity = keys.get("queue_capacity").map(|value| value.number()).transpose()?;
         Ok(settings)
+    }
+
+    /// Reads what is for switches alone.
+    fn with_chip(self, keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<Self, Diagnostic> {
+        Ok(Self { chip: chip::read(keys, tables)?, ..self })
     }
 }
 
@@ -137,7 +153,7 @@ impl<'d> Switches<'d> {
         if let Some(keys) = &keys {
             keys.allow(&KEYS, |_| false, "")?;
         }
-        let settings = SwitchSettings::read(keys.as_ref(), root)?;
+        let settings = SwitchSettings::read(keys.as_ref(), root)?.with_chip(keys.as_ref(), root)?;
         let tiers: Vec<&str> = plan.switches.iter().map(|switch| switch.tier.as_str()).collect();
         let names: Vec<&str> = plan.switches.iter().map(|switch| switch.name.as_str()).collect();
         Ok(Self {
@@ -175,7 +191,11 @@ impl<'d> Switches<'d> {
             if let Some(mirror) = &mirror {
                 check_mirror(mirror, &switch.name, rates.len(), &buffers, &levels)?;
             }
-            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror });
+            let mut chip = first(&levels, |settings| settings.chip.clone()).flatten();
+            if let Some(chip) = &mut chip {
+                check_chip(chip, &switch.name, rates.len(), &buffers, mirror.is_some(), &levels)?;
+            }
+            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip });
         }
         self.check_header_classes(&setups)?;
         Ok(setups)
@@ -212,17 +232,24 @@ impl<'d> Switches<'d> {
             1 => buffer.policy.classes().or_else(|| of_rank(buffer)),
             queues => Some(queues),
         };
-        setups.iter().flat_map(|setup| &setup.buffers).filter_map(limit).min().unwrap_or(1)
+        let of_chip = |setup: &SwitchSetup| setup.chip.as_ref().and_then(ChipSetup::packet_classes);
+        let limits =
+            setups.iter().flat_map(|setup| of_chip(setup).into_iter().chain(setup.buffers.iter().filter_map(limit)));
+        limits.min().unwrap_or(1)
     }
 
     /// Headers of mirrored packets keep their class on the rest of their way.
     fn check_header_classes(&self, setups: &[SwitchSetup]) -> Result<(), Diagnostic> {
         let classes = Self::classes(setups);
         for level in core::iter::once(&self.all).chain(&self.tiers).chain(&self.singles) {
-            let class = level.settings.mirror.iter().flatten().map(|mirror| mirror.class).next();
-            if class.is_some_and(|class| usize::from(class) >= classes) {
-                let problem = format!("there are {classes} classes: a class is a queue at every port");
-                return Err(level.tables.locate("mirror.class", problem, format!("give 0 to {}", classes - 1)));
+            let mirror = level.settings.mirror.iter().flatten().map(|mirror| ("mirror.class", mirror.class)).next();
+            let chip = level.settings.chip.iter().flatten().filter(|chip| chip.program.trims());
+            let chip = chip.map(|chip| ("chip.header_class", chip.header_class)).next();
+            for (key, class) in mirror.into_iter().chain(chip) {
+                if usize::from(class) >= classes {
+                    let problem = format!("there are {classes} classes: a class is a queue at every port");
+                    return Err(level.tables.locate(key, problem, format!("give 0 to {}", classes - 1)));
+                }
             }
         }
         Ok(())
@@ -304,7 +331,7 @@ fn levels<'d>(root: &Table<'d>, key: &str, known: &[&str]) -> Result<Vec<Level<'
         }
         let Some(table) = outer.table(name)? else { continue };
         table.allow(&allowed, |_| false, "")?;
-        let settings = SwitchSettings::read(Some(&table), &table)?;
+        let settings = SwitchSettings::read(Some(&table), &table)?.with_chip(Some(&table), &table)?;
         levels.push(Level { name, settings, keys: Some(table.clone()), tables: table });
     }
     Ok(levels)
@@ -373,6 +400,52 @@ fn check_mirror(
         let problem =
             format!("switch {switch} would have more than {MAX_PORTS} ports, those for recirculation included");
         return refuse("mirror.ports_per_pipeline", problem, "give more ports to a pipeline");
+    }
+    Ok(())
+}
+
+/// Checks that a switch with these buffers can be such a chip, and notes what its program needs there.
+fn check_chip(
+    chip: &mut ChipSetup,
+    switch: &str,
+    ports: usize,
+    buffers: &[ValidConfig],
+    is_mirroring: bool,
+    levels: &[&Level<'_>],
+) -> Result<(), Diagnostic> {
+    let Some(level) = levels.iter().find(|level| level.settings.chip.is_some()) else { return Ok(()) };
+    let keys = level.keys.as_ref().unwrap_or(&level.tables);
+    let refuse = |problem: String, remedy: &str| Err(keys.locate("kind", problem, remedy));
+    let [buffer] = buffers else {
+        return refuse(format!("switch {switch} has several buffers"), "remove ports_per_buffer: a chip has one");
+    };
+    if buffer.trim.is_some() || is_mirroring {
+        let problem = format!("switch {switch} trims or mirrors, which is the program's to do on a chip");
+        return refuse(problem, "remove [trim] and [mirror], or give kind = \"plain\"");
+    }
+    if chip.program.trims() && usize::from(chip.header_class) >= buffer.queues {
+        let problem =
+            format!("headers need queue {}, and ports of switch {switch} have {}", chip.header_class, buffer.queues);
+        return refuse(problem, "add queues = 2 to [switch], a [scheduler], and class = 1 to workloads");
+    }
+    if chip.program.trims() && buffer.queues == 1 {
+        let problem = format!("headers need a queue of their own, and ports of switch {switch} have one queue");
+        return refuse(problem, "add queues = 2 to [switch], a [scheduler] such as strict, and class = 1 to workloads");
+    }
+    let image = chip.load(buffer).map_err(|error| {
+        let problem = format!("switch {switch} cannot run {}: {error}", chip.program.name());
+        keys.locate("program", problem, "see docs/pipelines.md for what each program needs")
+    })?;
+    if chip.witness && chip.ideal(buffer).is_none() {
+        let problem = format!("the ideal of {} cannot run on ports with {} queues", chip.program.name(), buffer.queues);
+        return Err(level.tables.locate("chip.witness", problem, "set queues = 1, or witness = false"));
+    }
+    chip.generators = image.generators.len();
+    let inside = chip.inside(ports);
+    if ports + inside > MAX_PORTS {
+        let problem =
+            format!("switch {switch} would have more than {MAX_PORTS} ports, {inside} inside the chip included");
+        return refuse(problem, "give more ports to a pipeline, or the program less to do");
     }
     Ok(())
 }

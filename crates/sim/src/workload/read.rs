@@ -60,7 +60,7 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
         "request-response" => {
             &["clients", "servers", "request", "sizes", "interpolation", "think", "think_time", "sessions", "spread"]
         }
-        "csv" => &["path", "origin"],
+        "csv" => &["path", "origin", "limit"],
         _ => &[],
     }
 }
@@ -456,7 +456,15 @@ impl<'d> Reader<'_, 'd> {
             span,
             cut: self.get("stop").is_some(),
         };
-        let flows = csv::parse(&name, &text, &limits)?;
+        let mut flows = csv::parse(&name, &text, &limits)?;
+        if let Some(value) = self.get("limit") {
+            let limit: usize = value.number()?;
+            if limit == 0 || limit > flows.len() {
+                let problem = format!("there are {} flows in {name}", flows.len());
+                return Err(value.error(problem, format!("give 1 to {}", flows.len())));
+            }
+            flows.truncate(limit);
+        }
         Ok(CsvConfig { path: value.text()?.to_owned(), flows: flows.into() })
     }
 

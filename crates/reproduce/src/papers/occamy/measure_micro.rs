@@ -32,7 +32,7 @@ fn phase(seed: u64) -> f64 {
 }
 
 /// The share of the buffer that each of so many queues at their thresholds has: `alpha / (1 + alpha*n)`.
-fn fair_share(alpha: f64, queues: u32) -> f64 {
+pub(super) fn fair_share(alpha: f64, queues: u32) -> f64 {
     (1.0 - occamy::free(1.0, alpha, queues)) / f64::from(queues)
 }
 

@@ -77,7 +77,7 @@ fn healthy_or_not() -> Figure {
 /// What holds for figures 10 and 11.
 const TESTBED: &str = "A sender with two links of 100 Gb/s and two receivers with one of 10 Gb/s each at a Tofino switch, whose program counts \
                        16,384 cells of 80 bytes. Long-lived traffic fills the queue to one receiver, then a burst comes to the other. \
-                       Here the algorithms themselves run, without the prototype's delays (its queue lengths travel by recirculating packets); \
+                       Here the algorithms themselves run, without the prototype's delays (its queue lengths travel by recirculating packets: see the same figures on the P4 form); \
                        packets have 1500 bytes. How fast the sender's program sent is not said: once at the rate of its link, and once \
                        at 28 Gb/s, which fits the paper's own numbers (57% and the formula of DT's transient give 28.4 Gb/s).";
 

@@ -7,7 +7,9 @@ mod measure;
 mod measure_bench;
 mod measure_drops;
 mod measure_micro;
+mod measure_prototype;
 mod microbenchmarks;
+mod prototype;
 mod testbed;
 mod utilization;
 
@@ -19,6 +21,7 @@ use crate::table::Table;
 pub(super) fn paper() -> Paper {
     let parts = [
         microbenchmarks::figures(),
+        prototype::figures(),
         choking::figures(),
         utilization::figures(),
         equations::figures(),
@@ -29,7 +32,7 @@ pub(super) fn paper() -> Paper {
         id: "occamy",
         system: "Occamy",
         title: "Occamy: A Preemptive Buffer Management for On-chip Shared-memory Switches (EuroSys 2025)",
-        about: "A testbed of eight hosts at a software switch, and a simulated network of 128 hosts. Alpha is 1 for \
+        about: "A Tofino between three hosts, a testbed of eight hosts at a software switch, and a simulated network of 128 hosts. Alpha is 1 for \
                 DT, 2 for ABM and 8 for Occamy unless a figure says otherwise. What the paper leaves open is set as \
                 in the authors' public programs and scripts.",
         figures: parts.into_iter().flatten().collect(),

@@ -3,6 +3,7 @@
 use crate::figure::Run;
 use crate::metrics::Metrics;
 use forebay_sim::flow::NONE;
+use forebay_sim::measure::chip::ChipRecord;
 use forebay_sim::measure::trace::{Place, What};
 use forebay_sim::packet::flag;
 use forebay_tm::{Duration, Instant};
@@ -53,6 +54,8 @@ pub(super) fn headers(run: &Run<'_>, metrics: &mut Metrics) {
     metrics.set("headers.lost", run.result.flows.iter().map(|flow| f64::from(flow.drops)).sum());
     let peak = run.result.recirculation.iter().map(|port| port.peak).max();
     metrics.set_some("recirculation.peak", peak.map(|peak| peak as f64));
+    let peak = run.result.chips.first().map(ChipRecord::deflection_peak);
+    metrics.set_some("deflection.peak", peak.map(|peak| peak as f64));
 }
 
 /// What each connection of the first workload gets, in Gb/s on the wire.

@@ -1,8 +1,11 @@
 //! Packet trimming on switches that were not made for it.
 
+mod control_loop;
 mod end_to_end;
+mod hardware;
 mod headers;
 mod measure;
+mod measure_chip;
 
 use crate::figure::Paper;
 
@@ -13,13 +16,17 @@ pub(super) fn paper() -> Paper {
         system: "Trimming",
         title: "Implementing packet trimming support in hardware (Popa, Dumitrescu, Handley, Nikolaidis, Lee, Raiciu; arXiv, 2022)",
         about: "The paper compares ways to trim packets on switches that were not made for it, above all on Tofino, with an ideal NDP switch. Here are \
-                the ideal switch, cut payload, source flow control and a generic mirror on drop; Tofino with its meters, deflect on drop and control \
-                loop (figures 6 to 9, 11 and 12, and its curves in figure 5) is not among them. Hosts run NDP where the paper's testbed runs EQDS, \
+                the ideal switch, cut payload, source flow control, a generic mirror on drop, and programs on models of Tofino and Tofino 2 (docs/pipelines.md). Hosts run NDP where the paper's testbed runs EQDS, \
                 which pulls packets in the same way, and Cubic where it has Linux. Frames have 1,500 bytes at 100 Gb/s and 9,000 bytes in the testbed at \
                 25 Gb/s: the paper does not say the latter, but its delays are those of such frames.",
         figures: vec![
             headers::arrival_times(),
             headers::extra_buffer(),
+            control_loop::senders(),
+            control_loop::durations(),
+            control_loop::alternatives(),
+            hardware::startup(),
+            hardware::trims(),
             end_to_end::spraying(),
             end_to_end::pings(),
             end_to_end::requests(),

@@ -1,0 +1,50 @@
+//! `forebay rtl`: the circuits, what they cost, and how accurate they are.
+
+use crate::Failure;
+use crate::args::RtlArgs;
+use crate::output::{cannot_write, print};
+use crate::replay::read_text;
+use forebay_rtl::page::{self, Results};
+use forebay_rtl::sources;
+use forebay_rtl::tools::Problem;
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Input(problem.to_string())
+    }
+}
+
+pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
+    if let Some(directory) = &args.write {
+        return Ok(sources::write(directory)?);
+    }
+    let results = match &args.render {
+        Some(file) => {
+            let (name, text) = (file.display().to_string(), read_text(file)?);
+            let value = serde_json::from_str(&text).map_err(|error| {
+                Failure::Input(format!("error: {name}: {error}\n  help: make it again: forebay rtl --docs DIR"))
+            })?;
+            Results::from_json(&value, &name)?
+        }
+        None => make(args.quiet)?,
+    };
+    if let Some(docs) = &args.docs {
+        std::fs::create_dir_all(docs).map_err(|error| cannot_write(&docs.display().to_string(), &error))?;
+        for (name, text) in [("rtl.md", results.to_markdown()), ("rtl.json", format!("{:#}\n", results.to_json()))] {
+            let file = docs.join(name);
+            std::fs::write(&file, text).map_err(|error| cannot_write(&file.display().to_string(), &error))?;
+        }
+    }
+    print(&results.to_markdown())
+}
+
+/// Runs the tools in a directory that is gone afterwards.
+fn make(quiet: bool) -> Result<Results, Failure> {
+    let directory = tempfile::tempdir().map_err(|error| cannot_write("a temporary directory", &error))?;
+    let tell = |what: &str| {
+        if !quiet {
+            eprintln!("{what}");
+        }
+    };
+    Ok(page::make(directory.path(), &tell)?)
+}

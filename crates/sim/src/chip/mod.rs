@@ -1,0 +1,158 @@
+//! A programmable chip: pipelines that run a program in front of and behind the traffic manager, and the ports inside the chip.
+//!
+//! A pipeline serves some of the switch's ports and has state of its own. It has two more ports, which nothing is connected to:
+//! packets that the traffic manager has no room for are *deflected* to one, and what the other sends is *recirculated*, it comes in
+//! again after a while. Both send at their own rate and have a queue. A packet generator makes control packets.
+
+mod depths;
+mod side;
+mod switching;
+mod witness;
+
+use crate::measure::chip::{ChipRecord, PipelineRecord};
+use crate::packet::Slot;
+use crate::scenario::ChipSetup;
+use depths::DelayedDepths;
+use forebay_pisa::programs::Image;
+use forebay_pisa::{HEADERS, Pipeline};
+use forebay_tm::random::Random;
+use forebay_tm::{Instant, ValidConfig};
+use side::SidePort;
+use std::sync::Arc;
+use witness::Witness;
+
+/// A packet inside the chip that is on none of the switch's ports: a control packet of the program, or a deflected packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Control {
+    kind: u8,
+    /// Where the packet that it was made of came in, and where it was to go.
+    in_port: u32,
+    out_port: u32,
+    out_queue: u32,
+    bytes: u32,
+    headers: [u64; HEADERS],
+    /// The packet that it carries on, or its header.
+    carried: Option<Slot>,
+}
+
+/// Control packets in recycled places.
+#[derive(Debug, Default)]
+struct Controls {
+    all: Vec<Control>,
+    free: Vec<u32>,
+}
+
+impl Controls {
+    fn insert(&mut self, control: Control) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.all[place as usize] = control;
+            return place;
+        }
+        self.all.push(control);
+        self.all.len() as u32 - 1
+    }
+
+    fn remove(&mut self, place: u32) -> Control {
+        self.free.push(place);
+        self.all[place as usize]
+    }
+}
+
+/// A packet generator, and when it is due.
+struct Generator {
+    plan: forebay_pisa::programs::Generator,
+    due: Instant,
+}
+
+/// The chip of a switch.
+pub(crate) struct Chip {
+    setup: ChipSetup,
+    pipelines: Vec<Pipeline>,
+    /// Of each pipeline, its deflection port and its recirculation port.
+    sides: Vec<SidePort>,
+    controls: Controls,
+    generators: Vec<Generator>,
+    random: Random,
+    /// Whether the program asks for random numbers.
+    draws: bool,
+    /// When each waiting packet was enqueued, and how long its queue was then, by the packet's slot; if the program asks for it.
+    enqueued: Option<Vec<(Instant, u32)>>,
+    /// Queue lengths as ingress sees them, on chips where it does.
+    depths: Option<DelayedDepths>,
+    witness: Option<Witness>,
+    /// Whether the program does anything at egress with a packet of each kind.
+    at_egress: [bool; 16],
+    record: ChipRecord,
+}
+
+impl Chip {
+    /// The chip of a switch with so many ports and one buffer. The recirculation links follow the links that the switch receives from.
+    pub(crate) fn new(
+        setup: &ChipSetup,
+        switch: u32,
+        buffer: &ValidConfig,
+        ports: usize,
+        first_incoming: u32,
+        seed: u64,
+    ) -> Self {
+        let Image { program, generators } = setup.load(buffer).expect("it was loaded when the scenario was read");
+        let program = Arc::new(program);
+        let pipelines = setup.pipelines(ports);
+        let sides = (0..pipelines).flat_map(|pipeline| {
+            let slot = ports + 2 * pipeline;
+            let link = first_incoming + (ports + pipeline) as u32;
+            [
+                SidePort::new(&setup.deflection, slot, None),
+                SidePort::new(&setup.recirculation, slot + 1, Some((link, ports + pipeline))),
+            ]
+        });
+        let mut at_egress = [false; 16];
+        for (kind, runs) in at_egress.iter_mut().enumerate() {
+            *runs = program.runs(true, kind as u8);
+        }
+        let queues = ports * buffer.queues;
+        Self {
+            sides: sides.collect(),
+            pipelines: (0..pipelines as u32).map(|number| Pipeline::new(&program, number)).collect(),
+            controls: Controls::default(),
+            generators: generators
+                .into_iter()
+                .map(|plan| Generator { due: Instant::from_ps(plan.start), plan })
+                .collect(),
+            random: Random::stream(seed, "chip", u64::from(switch)),
+            enqueued: program.reads_waiting().then(Vec::new),
+            draws: program.reads_random(),
+            depths: program.target().depth_at_ingress.then(|| DelayedDepths::new(queues, setup.depth_delay)),
+            witness: setup.witness.then(|| Witness::new(setup, &program, buffer)),
+            at_egress,
+            record: ChipRecord {
+                switch,
+                pipelines: vec![PipelineRecord::default(); pipelines],
+                keeps_controls: setup.keep_controls,
+                ..ChipRecord::default()
+            },
+            setup: setup.clone(),
+        }
+    }
+
+    /// The slots of its generators, behind those of ports, and when they are due first.
+    pub(crate) fn generators(&self, ports: usize) -> impl Iterator<Item = (usize, Instant)> {
+        let first = ports + self.sides.len();
+        self.generators.iter().enumerate().map(move |(number, generator)| (first + number, generator.due))
+    }
+
+    /// What it has seen.
+    pub(crate) fn record(&self) -> ChipRecord {
+        let mut record = self.record.clone();
+        for (pipeline, ports) in record.pipelines.iter_mut().zip(self.sides.chunks(2)) {
+            pipeline.deflection = ports[0].record;
+            pipeline.recirculation = ports[1].record;
+        }
+        record.witness = self.witness.as_ref().map(Witness::record).unwrap_or_default();
+        record
+    }
+
+    fn pipeline_of(&self, port: usize) -> usize {
+        port / self.setup.ports_per_pipeline
+    }
+}

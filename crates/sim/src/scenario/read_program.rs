@@ -1,0 +1,173 @@
+//! The table `[chip.options]`: the options of a chip's program.
+
+use forebay_pisa::programs::{
+    AifoProgram, DeflectProgram, FbProgram, Form, Notify, OccamyProgram, ProgramConfig, SpPifoProgram, TEXTS,
+    TrimDepthProgram, TrimNProgram, TrimProgram,
+};
+use forebay_settings::{Diagnostic, Table, Value};
+
+/// Who can be told.
+pub(super) const NOTIFY: [(&str, Notify); 3] = [("all", Notify::All), ("one", Notify::One), ("nobody", Notify::Nobody)];
+
+fn keys_of(program: &str) -> &'static [&'static str] {
+    match program {
+        "trim" | "trim-sonic" => &["pessimistic", "half", "share", "notify", "burst"],
+        "trim-n" => &["packets", "notify", "burst"],
+        "trim-depth" => &["limit"],
+        "fb" => &["alpha", "groups", "interval", "congested", "single"],
+        "aifo" => &["capacity", "packet", "headroom", "sample", "workers"],
+        "occamy" => &["alpha", "expel", "syncs"],
+        _ => &[],
+    }
+}
+
+/// Reads a program's name and its options.
+pub(super) fn read(name: &Value<'_>, options: Option<&Table<'_>>) -> Result<ProgramConfig, Diagnostic> {
+    let words: Vec<(&str, &str)> = TEXTS.iter().map(|(name, _)| (*name, *name)).collect();
+    let name = name.word(&words)?;
+    if let Some(options) = options {
+        let elsewhere = |key: &str| TEXTS.iter().any(|(other, _)| keys_of(other).contains(&key));
+        options.allow(keys_of(name), elsewhere, name)?;
+    }
+    let options = Options(options);
+    Ok(match name {
+        "trim" => ProgramConfig::Trim(options.trim(Form::Router)?),
+        "trim-sonic" => ProgramConfig::Trim(options.trim(Form::Sonic)?),
+        "trim-n" => ProgramConfig::TrimN(options.trim_n()?),
+        "trim-depth" => ProgramConfig::TrimDepth(options.trim_depth()?),
+        "deflect" => ProgramConfig::Deflect(DeflectProgram::default()),
+        "fb" => ProgramConfig::Fb(options.fb()?),
+        "aifo" => ProgramConfig::Aifo(options.aifo()?),
+        "occamy" => ProgramConfig::Occamy(options.occamy()?),
+        _ => ProgramConfig::SpPifo(SpPifoProgram),
+    })
+}
+
+/// The table, if there is one.
+struct Options<'a, 'd>(Option<&'a Table<'d>>);
+
+impl<'d> Options<'_, 'd> {
+    fn get(&self, key: &str) -> Option<Value<'d>> {
+        self.0.and_then(|table| table.get(key))
+    }
+
+    fn number(&self, key: &str, default: u64) -> Result<u64, Diagnostic> {
+        self.get(key).map_or(Ok(default), |value| value.integer())
+    }
+
+    fn bytes(&self, key: &str, default: u64) -> Result<u64, Diagnostic> {
+        self.get(key).map_or(Ok(default), |value| Ok(value.bytes()?.get()))
+    }
+
+    fn boolean(&self, key: &str, default: bool) -> Result<bool, Diagnostic> {
+        self.get(key).map_or(Ok(default), |value| value.boolean())
+    }
+
+    fn real(&self, key: &str, default: f64) -> Result<f64, Diagnostic> {
+        self.get(key).map_or(Ok(default), |value| value.real())
+    }
+
+    /// A time in whole nanoseconds, in which chips count.
+    fn nanoseconds(&self, key: &str, default: u64) -> Result<u64, Diagnostic> {
+        let Some(value) = self.get(key) else { return Ok(default) };
+        let time = value.duration()?;
+        if time.ps() % 1_000 != 0 {
+            return Err(value.error("the chip's clock counts nanoseconds", "give whole nanoseconds"));
+        }
+        Ok(time.ps() / 1_000)
+    }
+
+    fn notify(&self, default: Notify) -> Result<Notify, Diagnostic> {
+        self.get("notify").map_or(Ok(default), |value| value.word(&NOTIFY))
+    }
+
+    fn trim(&self, form: Form) -> Result<TrimProgram, Diagnostic> {
+        let default = TrimProgram::default();
+        let share = self.get("share").map(|value| {
+            let share = value.real()?;
+            if (0.0..=1.0).contains(&share) {
+                Ok((share * 1_000.0).round() as u64)
+            } else {
+                Err(value.error("this is no share of a port's rate", "give 0 to 1"))
+            }
+        });
+        let pessimistic = self.nanoseconds("pessimistic", default.pessimistic)?;
+        Ok(TrimProgram {
+            form,
+            pessimistic,
+            half: self.nanoseconds("half", 3 * pessimistic)?,
+            share: share.transpose()?,
+            notify: self.notify(default.notify)?,
+            burst: self.bytes("burst", default.burst)?,
+            header_queue: 0,
+        })
+    }
+
+    fn trim_n(&self) -> Result<TrimNProgram, Diagnostic> {
+        let default = TrimNProgram::default();
+        let notify = self.notify(Notify::One)?;
+        if let (Notify::Nobody, Some(value)) = (notify, self.get("notify")) {
+            return Err(value.error("this program does nothing if nobody is told", "give \"one\" or \"all\""));
+        }
+        Ok(TrimNProgram {
+            packets: self.number("packets", default.packets)?,
+            all: notify == Notify::All,
+            burst: self.bytes("burst", default.burst)?,
+            header_queue: 0,
+        })
+    }
+
+    fn trim_depth(&self) -> Result<TrimDepthProgram, Diagnostic> {
+        let default = TrimDepthProgram::default();
+        Ok(TrimDepthProgram { limit: self.bytes("limit", default.limit)?, header_queue: 0 })
+    }
+
+    fn fb(&self) -> Result<FbProgram, Diagnostic> {
+        let default = FbProgram::default();
+        let alpha = match self.get("alpha") {
+            Some(value) => value.per_queue(Value::real)?.values().to_vec(),
+            None => default.alpha,
+        };
+        let mut groups = Vec::new();
+        if let Some(value) = self.get("groups") {
+            for (number, group) in value.groups()?.iter().enumerate() {
+                for class in group {
+                    if groups.len() <= *class {
+                        groups.resize(class + 1, u64::MAX);
+                    }
+                    groups[*class] = number as u64;
+                }
+            }
+            if groups.contains(&u64::MAX) {
+                return Err(value.error("a class is in no group", "name every class once, such as [[0], [1, 2]]"));
+            }
+        }
+        Ok(FbProgram {
+            alpha,
+            groups,
+            interval: self.nanoseconds("interval", default.interval)?,
+            congested: self.bytes("congested", default.congested)?,
+            single: self.boolean("single", default.single)?,
+        })
+    }
+
+    fn aifo(&self) -> Result<AifoProgram, Diagnostic> {
+        let default = AifoProgram::default();
+        Ok(AifoProgram {
+            capacity: self.number("capacity", default.capacity)?,
+            packet: self.bytes("packet", default.packet)?,
+            headroom: self.real("headroom", default.headroom)?,
+            sample: self.number("sample", default.sample)?,
+            workers: self.number("workers", default.workers)?,
+        })
+    }
+
+    fn occamy(&self) -> Result<OccamyProgram, Diagnostic> {
+        let default = OccamyProgram::default();
+        Ok(OccamyProgram {
+            alpha: self.number("alpha", default.alpha)?,
+            expel: self.boolean("expel", default.expel)?,
+            syncs: self.number("syncs", default.syncs)?,
+        })
+    }
+}
