@@ -90,7 +90,7 @@ fn the_same_run_twice_gives_the_same_bytes() {
         printed(directory.path(), &format!("run small.toml --csv --set measure.trace_flows=[0] --out {out}"));
     }
     let [a, b] = ["a", "b"].map(|out| repeatable(&directory.path().join(out)));
-    assert_eq!(a.len(), FILES.len() + 7, "with six tables as CSV, and a capture");
+    assert_eq!(a.len(), FILES.len() + 8, "with seven tables as CSV, and a capture");
     assert!(a == b, "the files differ");
     // Again over the first, and nothing of it is left that was not asked for now.
     printed(directory.path(), "run small.toml --out a");
@@ -137,7 +137,8 @@ fn csv_says_what_parquet_says() {
         let mut lines = csv.lines();
         let header: Vec<&str> = lines.next().unwrap().split(',').collect();
         assert!(header.iter().all(|name| parquet.column(name).is_some()), "{header:?}");
-        assert!(lines.count() == parquet.rows() && parquet.rows() > 0, "{table}");
+        // There is no chip in it.
+        assert!(lines.count() == parquet.rows() && (parquet.rows() > 0) == (table != "chips"), "{table}");
     }
 }
 
@@ -289,7 +290,7 @@ fn the_number_of_jobs_changes_nothing() {
     }
     let [one, two, eight] = ["jobs/1", "jobs/2", "jobs/8"].map(|out| repeatable(&directory.path().join(out)));
     let names: Vec<String> = one.keys().map(|name| name.display().to_string()).collect();
-    assert_eq!(names.len(), 4 * (FILES.len() + 6) + 3, "four runs with CSV, and sweep.parquet, sweep.csv, report.html");
+    assert_eq!(names.len(), 4 * (FILES.len() + 7) + 3, "four runs with CSV, and sweep.parquet, sweep.csv, report.html");
     for (name, contents) in &one {
         assert!(two[name] == *contents && eight[name] == *contents, "{} differs", name.display());
     }
@@ -466,7 +467,9 @@ fn every_bundled_scenario_is_sound_and_reads_back() {
         for told in ["buffer", "base RTT", "BDP", "links"] {
             assert!(text.contains(told), "{name} lacks {told}\n{text}");
         }
-        assert!(text.lines().count() < 200, "{name}: {} lines", text.lines().count());
+        // The resolved scenario is longer than the file, and the rest is short.
+        let most = 200 + read(&path).lines().count();
+        assert!(text.lines().count() < most, "{name}: {} lines", text.lines().count());
         let (_, resolved) = text.split_once("\nThe resolved scenario:\n\n").unwrap();
         std::fs::write(directory.join("resolved.toml"), resolved).unwrap();
         let again = printed(directory, "check resolved.toml");

@@ -119,8 +119,11 @@ impl Pipeline {
         let list = self.program.code.lists[direction as usize].get(usize::from(pass.kind));
         let mut outcome = Outcome::default();
         match list {
-            Some(List { ops: Some(ops), zeros, headers }) => {
+            Some(List { ops: Some(ops), zeros, headers, rare }) => {
                 load(&mut self.words, pass);
+                if *rare {
+                    load_rare(&mut self.words, pass);
+                }
                 if *headers {
                     load_headers(&mut self.words, &pass.headers);
                 }
@@ -156,20 +159,26 @@ impl Pipeline {
     }
 }
 
-/// Writes what a program can read of a packet.
+/// Writes what most programs read of a packet.
 #[inline]
 fn load(words: &mut [u64; WORDS], pass: &Pass) {
     let mut set = |word: u8, value: u64| words[usize::from(word)] = value;
-    set(word::NOW, (pass.now / 1000) & 0xffff_ffff_ffff);
-    set(word::IN_PORT, u64::from(pass.in_port & 0x1ff));
     set(word::BYTES, u64::from(pass.bytes & 0xffff));
-    set(word::CLASS, u64::from(pass.class & 0x1f));
     set(word::RANK, pass.rank & 0xffff_ffff);
-    set(word::FLOW, pass.flow & 0xffff_ffff);
     set(word::OUT_PORT, u64::from(pass.out_port & 0x1ff));
     set(word::OUT_QUEUE, u64::from(pass.out_queue & 0x1f));
-    set(word::RANDOM, pass.random & 0xffff);
     set(word::DEPTH, pass.depth & 0xffff_ffff);
+}
+
+/// Writes what else there is to read.
+#[inline]
+fn load_rare(words: &mut [u64; WORDS], pass: &Pass) {
+    let mut set = |word: u8, value: u64| words[usize::from(word)] = value;
+    set(word::NOW, (pass.now / 1000) & 0xffff_ffff_ffff);
+    set(word::IN_PORT, u64::from(pass.in_port & 0x1ff));
+    set(word::CLASS, u64::from(pass.class & 0x1f));
+    set(word::FLOW, pass.flow & 0xffff_ffff);
+    set(word::RANDOM, pass.random & 0xffff);
     set(word::ENQUEUED_DEPTH, pass.enqueued_depth & 0xffff_ffff);
     set(word::WAIT, pass.wait & 0xffff_ffff);
 }

@@ -52,6 +52,8 @@ pub(crate) struct List {
     pub(crate) zeros: Box<[u8]>,
     /// Whether what control packets carry is read or written.
     pub(crate) headers: bool,
+    /// Whether something is read that few programs ask for.
+    pub(crate) rare: bool,
     /// Operations, with ends behind the last; none if there is nothing to do.
     pub(crate) ops: Option<Box<[Op; OPS]>>,
 }
@@ -92,6 +94,7 @@ struct Compiler<'a> {
     written: BTreeSet<u8>,
     read: BTreeSet<u8>,
     headers: bool,
+    rare: bool,
     /// What happens where an index is beyond its array: the jump there, what is to become 0, and where to go on.
     misses: Vec<(usize, u8, usize)>,
 }
@@ -116,6 +119,7 @@ pub(crate) fn compile(syntax: &Syntax, names: &Names<'_>, places: &Places) -> Re
         written: BTreeSet::new(),
         read: BTreeSet::new(),
         headers: false,
+        rare: false,
         misses: Vec::new(),
     };
     let kinds = crate::names::KINDS.len() + syntax.packets.len();
@@ -141,6 +145,10 @@ pub(crate) fn compile(syntax: &Syntax, names: &Names<'_>, places: &Places) -> Re
     })
 }
 
+/// What a pass is told only if its program reads one of these.
+const RARE: [u8; 7] =
+    [word::NOW, word::IN_PORT, word::CLASS, word::FLOW, word::RANDOM, word::ENQUEUED_DEPTH, word::WAIT];
+
 /// Whether a word is a header field.
 fn is_header(word: u8) -> bool {
     (word::HEADERS..word::MEM).contains(&word)
@@ -156,6 +164,7 @@ impl Compiler<'_> {
         zeros.extend(written.into_iter().filter(|word| !self.done.contains(&Done::Field(*word))));
         self.done.clear();
         let headers = std::mem::take(&mut self.headers);
+        let rare = std::mem::take(&mut self.rare);
         if ops.is_empty() {
             return Ok(List::default());
         }
@@ -174,7 +183,7 @@ impl Compiler<'_> {
         }
         let mut list = Box::new([Op::End; OPS]);
         list[..ops.len()].copy_from_slice(&ops);
-        Ok(List { zeros: zeros.into_iter().collect(), headers, ops: Some(list) })
+        Ok(List { zeros: zeros.into_iter().collect(), headers, rare, ops: Some(list) })
     }
 
     /// The number of an array.
@@ -249,6 +258,7 @@ impl Compiler<'_> {
 
     /// Notes that a word is read: a field that is not written on every way here begins at 0.
     fn reads(&mut self, word: u8) {
+        self.rare |= RARE.contains(&word);
         self.headers |= is_header(word);
         self.read.insert(word);
         if self.fields.contains(&word) && !self.done.contains(&Done::Field(word)) {
