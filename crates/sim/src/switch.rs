@@ -70,6 +70,8 @@ pub(crate) struct Switch {
     pub(crate) lost: Vec<Lost>,
     /// The port of the last arrival, if the switch mirrors.
     arrived_at: usize,
+    /// It neither mirrors nor is a chip.
+    is_plain: bool,
     /// What becomes of rejected packets, if they are not simply gone.
     mirror: Option<Mirror>,
     /// The programmable chip that it is, if it is one.
@@ -100,6 +102,7 @@ impl Switch {
             spray: Random::stream(seed, "spray", u64::from(number)),
             lost: Vec::new(),
             arrived_at: 0,
+            is_plain: true,
             mirror: None,
             chip: None,
         }
@@ -107,6 +110,7 @@ impl Switch {
 
     /// Keeps the headers of rejected packets from now on. Its recirculation links have to follow those it receives from.
     pub(crate) fn mirroring(mut self, setup: &MirrorSetup) -> Self {
+        self.is_plain = false;
         self.mirror = Some(Mirror::new(setup, self.number, self.ports.len(), self.first_incoming));
         self
     }
@@ -115,6 +119,7 @@ impl Switch {
     pub(crate) fn programmed(mut self, setup: &ChipSetup, seed: u64) -> Self {
         let (number, ports) = (self.number, self.ports.len());
         let chip = Chip::new(setup, number, self.buffers[0].config(), ports, self.first_incoming, seed);
+        self.is_plain = false;
         self.chip = Some(Box::new(chip));
         self
     }
@@ -152,15 +157,8 @@ impl Switch {
 
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
-        if self.mirror.is_some() {
-            return self.run_sized::<{ 2 * MAX_SLOTS }, MIRROR>(agenda.sized(), horizon, around);
-        }
-        if self.chip.is_some() {
-            return match agenda.slots() {
-                32 => self.run_sized::<64, CHIP>(agenda.sized(), horizon, around),
-                256 => self.run_sized::<512, CHIP>(agenda.sized(), horizon, around),
-                _ => self.run_sized::<{ 2 * MAX_SLOTS }, CHIP>(agenda.sized(), horizon, around),
-            };
+        if !self.is_plain {
+            return self.run_special(agenda, horizon, around);
         }
         match agenda.slots() {
             2 => self.run_sized::<4, PLAIN>(agenda.sized(), horizon, around),
@@ -173,6 +171,18 @@ impl Switch {
             256 => self.run_sized::<512, PLAIN>(agenda.sized(), horizon, around),
             512 => self.run_sized::<1024, PLAIN>(agenda.sized(), horizon, around),
             _ => self.run_sized::<{ 2 * MAX_SLOTS }, PLAIN>(agenda.sized(), horizon, around),
+        }
+    }
+
+    /// [`Switch::run`] of switches that mirror, and of chips.
+    #[cold]
+    #[inline(never)]
+    fn run_special(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
+        match (self.chip.is_some(), agenda.slots()) {
+            (false, _) => self.run_sized::<{ 2 * MAX_SLOTS }, MIRROR>(agenda.sized(), horizon, around),
+            (true, 32) => self.run_sized::<64, CHIP>(agenda.sized(), horizon, around),
+            (true, 256) => self.run_sized::<512, CHIP>(agenda.sized(), horizon, around),
+            (true, _) => self.run_sized::<{ 2 * MAX_SLOTS }, CHIP>(agenda.sized(), horizon, around),
         }
     }
 
@@ -331,10 +341,17 @@ impl Switch {
         agenda: &mut Sized<'_, NODES>,
         around: &mut Net,
     ) {
-        let slot = label.packet;
+        let Label { packet: slot, to, hash, .. } = label;
         let (bytes, ect) = (label.bytes(), label.ect());
         let queue = label.class() & u32::from(self.queue_mask);
-        let Some(number) = self.way(label, around) else { return around.wires.lose(slot) };
+        // As `way`, which would cost some instructions more here.
+        let (salt, spray, paths) = (self.salt, &mut self.spray, around.paths);
+        let arena = &mut around.wires.arena;
+        let way = self.ways.port(to, |count| match paths {
+            PathChoice::Ecmp => choose(hash, salt, count),
+            _ => spread(paths, salt, arena.get_mut(slot), count, spray),
+        });
+        let Some(number) = way else { return around.wires.lose(slot) };
         let port = &mut self.ports[number];
         if port.free_at > now {
             let tm = &mut self.buffers[port.buffer as usize];
