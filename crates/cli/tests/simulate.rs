@@ -10,8 +10,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// What every run leaves.
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "chips.parquet",
+    "controls.parquet",
     "flows.parquet",
     "progress.parquet",
     "queries.parquet",
@@ -90,7 +91,7 @@ fn the_same_run_twice_gives_the_same_bytes() {
         printed(directory.path(), &format!("run small.toml --csv --set measure.trace_flows=[0] --out {out}"));
     }
     let [a, b] = ["a", "b"].map(|out| repeatable(&directory.path().join(out)));
-    assert_eq!(a.len(), FILES.len() + 8, "with seven tables as CSV, and a capture");
+    assert_eq!(a.len(), FILES.len() + 9, "with eight tables as CSV, and a capture");
     assert!(a == b, "the files differ");
     // Again over the first, and nothing of it is left that was not asked for now.
     printed(directory.path(), "run small.toml --out a");
@@ -130,7 +131,7 @@ fn seeds_and_settings_change_the_results_and_the_names() {
 fn csv_says_what_parquet_says() {
     let directory = directory();
     printed(directory.path(), "run small.toml --csv --out out");
-    for table in ["flows", "queries", "queues", "timeline", "queue_timeline", "progress", "chips"] {
+    for table in ["flows", "queries", "queues", "timeline", "queue_timeline", "progress", "chips", "controls"] {
         let path = directory.path().join("out").join(table);
         let parquet = Table::read_parquet(&path.with_extension("parquet")).unwrap();
         let csv = read(path.with_extension("csv"));
@@ -138,7 +139,10 @@ fn csv_says_what_parquet_says() {
         let header: Vec<&str> = lines.next().unwrap().split(',').collect();
         assert!(header.iter().all(|name| parquet.column(name).is_some()), "{header:?}");
         // There is no chip in it.
-        assert!(lines.count() == parquet.rows() && (parquet.rows() > 0) == (table != "chips"), "{table}");
+        assert!(
+            lines.count() == parquet.rows() && (parquet.rows() > 0) == !["chips", "controls"].contains(&table),
+            "{table}"
+        );
     }
 }
 
@@ -290,7 +294,7 @@ fn the_number_of_jobs_changes_nothing() {
     }
     let [one, two, eight] = ["jobs/1", "jobs/2", "jobs/8"].map(|out| repeatable(&directory.path().join(out)));
     let names: Vec<String> = one.keys().map(|name| name.display().to_string()).collect();
-    assert_eq!(names.len(), 4 * (FILES.len() + 7) + 3, "four runs with CSV, and sweep.parquet, sweep.csv, report.html");
+    assert_eq!(names.len(), 4 * (FILES.len() + 8) + 3, "four runs with CSV, and sweep.parquet, sweep.csv, report.html");
     for (name, contents) in &one {
         assert!(two[name] == *contents && eight[name] == *contents, "{} differs", name.display());
     }

@@ -10,7 +10,7 @@
 //! | `timeline.parquet` | [`crate::timeline`] |
 //! | `queue_timeline.parquet` | [`crate::queue_timeline`] |
 //! | `progress.parquet` | [`crate::progress`] |
-//! | `chips.parquet` | [`crate::chips`] |
+//! | `chips.parquet`, `controls.parquet` | [`crate::chips`] |
 //!
 //! On request, every table is there as CSV, too. `summary.json` is removed first and written last, after the scenario: a
 //! directory that has one is a whole result, and nothing in it is of an older one.
@@ -35,7 +35,7 @@ pub const SCENARIO: &str = "scenario.toml";
 type MakeTable = fn(&Scenario, &RunResult) -> Table;
 
 /// The tables of a run, by the names of their files.
-const TABLES: [(&str, MakeTable); 7] = [
+const TABLES: [(&str, MakeTable); 8] = [
     ("flows", flows::table),
     ("queries", queries::table),
     ("queues", queues::table),
@@ -43,6 +43,7 @@ const TABLES: [(&str, MakeTable); 7] = [
     ("queue_timeline", queue_timeline::table),
     ("progress", progress::table),
     ("chips", chips::table),
+    ("controls", chips::controls),
 ];
 
 /// Writes the directory of a run, which is made if it is not there, and returns the summary. `scenario_text` is the
@@ -219,6 +220,8 @@ mod tests {
             [
                 "chips.csv",
                 "chips.parquet",
+                "controls.csv",
+                "controls.parquet",
                 "flows.csv",
                 "flows.parquet",
                 "progress.csv",

@@ -128,7 +128,6 @@ impl Chip {
             record: ChipRecord {
                 switch,
                 pipelines: vec![PipelineRecord::default(); pipelines],
-                keeps_controls: setup.keep_controls,
                 ..ChipRecord::default()
             },
             setup: setup.clone(),

@@ -2,6 +2,7 @@
 
 use super::{Chip, Control};
 use crate::agenda::{NEVER, Sized};
+use crate::measure::chip::ControlNote;
 use crate::mirror::Mirror;
 use crate::net::Net;
 use crate::packet::{Kind, Label, Packet, Slot, flag};
@@ -604,7 +605,10 @@ impl Switch {
     ) {
         let chip = self.chip();
         let outcome = chip.pipelines[pipeline].ingress(&control.pass(now));
-        chip.record.note_control(now, pipeline, control.kind, &control.headers);
+        if chip.setup.keep_controls && pipeline == 0 {
+            let note = ControlNote { at: now, kind: control.kind, value: control.headers[0] };
+            chip.record.controls.push(note);
+        }
         if outcome.recirculate && !outcome.drop {
             let again = Control { headers: outcome.headers, ..control };
             return self.offer_side(now, (pipeline, RECIRCULATION), again, agenda, around);

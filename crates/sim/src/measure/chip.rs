@@ -78,19 +78,11 @@ pub struct ChipRecord {
     pub pipelines: Vec<PipelineRecord>,
     /// Control packets that came to the first pipeline, if they are kept.
     pub controls: Vec<ControlNote>,
-    /// Whether they are kept.
-    pub keeps_controls: bool,
     /// Beside the ideal.
     pub witness: WitnessRecord,
 }
 
 impl ChipRecord {
-    pub(crate) fn note_control(&mut self, at: Instant, pipeline: usize, kind: u8, headers: &[u64]) {
-        if self.keeps_controls && pipeline == 0 {
-            self.controls.push(ControlNote { at, kind, value: headers.first().copied().unwrap_or(0) });
-        }
-    }
-
     /// The most packets that waited in front of any deflection port.
     pub fn deflection_peak(&self) -> u64 {
         self.pipelines.iter().map(|pipeline| pipeline.deflection.peak).max().unwrap_or(0)
