@@ -6,7 +6,7 @@ use crate::flows::{Armed, FlowTable};
 use crate::measure::trace::What;
 use crate::net::Net;
 use crate::nic::Nic;
-use crate::packet::{Kind, Label, Packet, Slot, flag};
+use crate::packet::{Kind, Label, OPEN_WINDOW, Packet, Slot, flag};
 use crate::transport::ndp::PullQueue;
 use crate::transport::{FlowInfo, Receiver, Reply, Sender};
 use crate::wires::Wires;
@@ -282,6 +282,8 @@ impl Host {
         packet.seq = flow.packets;
         packet.block = (0, 0);
         packet.flags &= flag::CE | flag::TRACED;
+        packet.more = Default::default();
+        packet.window = OPEN_WINDOW;
         self.answer(now, number, slot, agenda, around);
     }
 
@@ -297,7 +299,7 @@ impl Host {
         packet.rank = 0;
         packet.spreads = 0;
         // An answer is never marked, and goes before data where ABM tells them apart.
-        packet.flags = (packet.flags & (flag::CE | flag::TRACED)) | flag::UNSCHEDULED;
+        packet.flags = (packet.flags & flag::OF_ANSWERS) | flag::UNSCHEDULED;
         let label = Label::of(packet, slot, packet.bytes);
         self.send(now, label, agenda, around);
     }
@@ -447,7 +449,11 @@ impl Host {
         let deadline = armed.machine.deadline();
         if deadline <= now {
             let mut packet = Packet { flow: timer.flow, ..Packet::default() };
-            if armed.machine.on_deadline(now, &mut packet) != Reply::Nothing {
+            let reply = armed.machine.on_deadline(now, &mut packet);
+            let next = armed.machine.deadline();
+            armed.armed = next;
+            self.set_timer(Timer { at: next, ..timer }, agenda, around);
+            if reply != Reply::Nothing {
                 let slot = around.wires.arena.insert(packet);
                 self.answer(now, timer.flow, slot, agenda, around);
             }

@@ -27,25 +27,39 @@ pub enum Kind {
 /// Properties of a packet, as bits.
 pub mod flag {
     /// ECN-capable.
-    pub const ECT: u8 = 1 << 0;
+    pub const ECT: u16 = 1 << 0;
     /// Congestion experienced; on an ACK: the echo of that.
-    pub const CE: u8 = 1 << 1;
+    pub const CE: u16 = 1 << 1;
     /// Sent in the first bandwidth-delay product, before any feedback.
-    pub const UNSCHEDULED: u8 = 1 << 2;
+    pub const UNSCHEDULED: u16 = 1 << 2;
     /// Cut to its header.
-    pub const TRIMMED: u8 = 1 << 3;
+    pub const TRIMMED: u16 = 1 << 3;
     /// Turned around by a switch; on its way back to the sender.
-    pub const RETURNED: u8 = 1 << 4;
+    pub const RETURNED: u16 = 1 << 4;
     /// Sent before.
-    pub const RETRANSMISSION: u8 = 1 << 5;
+    pub const RETRANSMISSION: u16 = 1 << 5;
     /// The last packet of its flow.
-    pub const LAST: u8 = 1 << 6;
+    pub const LAST: u16 = 1 << 6;
     /// Traced.
-    pub const TRACED: u8 = 1 << 7;
+    pub const TRACED: u16 = 1 << 7;
+    /// Data: the sender has cut its window for an echoed mark (CWR).
+    pub const CWR: u16 = 1 << 8;
+    /// An ACK: packet `echo` had come in before (a duplicate SACK).
+    pub const DUPLICATE: u16 = 1 << 9;
+    /// Data: the end of what an application wrote (PSH).
+    pub const PUSH: u16 = 1 << 10;
+    /// What an answer keeps on its way back.
+    pub const OF_ANSWERS: u16 = CE | TRACED | DUPLICATE;
 }
 
 /// A block of packet numbers, `from..to`.
 pub type Block = (u32, u32);
+
+/// An ACK's further blocks of packets that have arrived, as distances from `seq`; `(0, 0)` is none.
+pub type MoreBlocks = [(u16, u16); 2];
+
+/// The `window` of an ACK whose receiver has room for whatever comes.
+pub const OPEN_WINDOW: u32 = u32::MAX;
 
 /// A packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,18 +84,22 @@ pub struct Packet {
     pub kind: Kind,
     /// Its class: the queue number it joins at every port that has more than one queue.
     pub class: u8,
-    /// Bits of [`flag`].
-    pub flags: u8,
     /// Switches that have sprayed it.
     pub spreads: u8,
+    /// Bits of [`flag`].
+    pub flags: u16,
     /// An ACK's block of packets beyond `seq` that have arrived, the one that holds `echo`; `(0, 0)` is none.
     pub block: Block,
+    /// An ACK's blocks that were told before, the latest first.
+    pub more: MoreBlocks,
+    /// An ACK's receive window: packets from `seq` on that the receiver has room for.
+    pub window: u32,
 }
 
 impl Packet {
     /// Whether a bit of [`flag`] is set.
     #[inline]
-    pub fn has(&self, bit: u8) -> bool {
+    pub fn has(&self, bit: u16) -> bool {
         self.flags & bit != 0
     }
 }
@@ -266,9 +284,12 @@ mod tests {
     #[test]
     fn a_label_says_what_the_packet_says() {
         let mut arena = Arena::new(false);
-        for (bytes, class, flags) in
-            [(64, 0, 0), (1_500, 7, flag::ECT), (16_000_000, 63, flag::ECT | flag::CE), (9_000, 1, flag::UNSCHEDULED)]
-        {
+        for (bytes, class, flags) in [
+            (64, 0, 0u16),
+            (1_500, 7, flag::ECT),
+            (16_000_000, 63, flag::ECT | flag::CE),
+            (9_000, 1, flag::UNSCHEDULED),
+        ] {
             let slot = arena.insert(Packet { bytes, class, flags, to: 9, hash: 77, ..Packet::default() });
             let label = arena.label(slot, bytes);
             assert_eq!((label.packet, label.to, label.hash, label.bytes()), (slot, 9, 77, bytes));

@@ -303,7 +303,7 @@ impl Frame {
     fn udp(&mut self, packet: &Packet, length: u32) {
         self.put(&u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
         self.put(&[0, 0]);
-        self.put(&[packet.kind as u8, packet.flags, packet.spreads, packet.class]);
+        self.put(&[packet.kind as u8, packet.flags as u8, packet.spreads, packet.class]);
         self.put(&packet.seq.to_be_bytes());
         self.put(&packet.echo.to_be_bytes());
     }

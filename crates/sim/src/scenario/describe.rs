@@ -2,9 +2,12 @@
 
 use super::read::{read, with_document};
 use super::read_program::NOTIFY;
+use super::read_transport::Flavour;
 use super::switches::{BufferSize, Part, SwitchSettings};
 use super::{ChipKind, ChipSetup, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
 use crate::topology::{Graph, Topology, Wire};
+use crate::transport::cubic::SlowStartExit;
+use crate::transport::linux::{LinuxConfig, LossDetection, RateReduction};
 use crate::transport::pfabric::RankBy;
 use crate::transport::udp::{Arrivals, Spread, UdpConfig};
 use crate::transport::{InitialWindow, Recovery, TransportConfig, TransportKind};
@@ -254,7 +257,11 @@ impl Writer {
         self.head(&format!("[transport.{}]", quoted(name))).word("kind", kind);
         let mut common = Self::default();
         let it = &config.common;
-        common.bare("mss", it.mss).bare("header", it.header).bare("ack_bytes", it.ack_bytes);
+        common
+            .word("stack", it.stack.name())
+            .bare("mss", it.mss)
+            .bare("header", it.header)
+            .bare("ack_bytes", it.ack_bytes);
         match it.initial_window {
             InitialWindow::Packets(packets) => common.bare("initial_window", packets),
             InitialWindow::Bdp => common.word("initial_window", "bdp"),
@@ -282,12 +289,35 @@ impl Writer {
         }
         let recovery = if it.recovery == Recovery::Sack { "sack" } else { "newreno" };
         common.bare("handshake", it.handshake).word("recovery", recovery);
+        if let Some(bytes) = it.receive_window {
+            common.word("receive_window", bytes);
+        }
+        common.linux(&it.linux);
+        common.own(&config.kind);
         // Only what means something to the kind.
-        let known = |line: &&str| line.split(' ').next().is_some_and(|key| super::read_transport::knows(kind, key));
+        let flavour = Flavour { kind, stack: it.stack };
+        let known = |line: &&str| line.split(' ').next().is_some_and(|key| flavour.knows(key));
         for line in common.0.lines().filter(known) {
             self.0.push_str(&format!("{line}\n"));
         }
-        self.own(&config.kind);
+    }
+
+    /// The parts of Linux's TCP.
+    fn linux(&mut self, linux: &LinuxConfig) {
+        let name = |names: &[(&'static str, bool)]| names.iter().find(|(_, this)| *this).map_or("", |(name, _)| name);
+        let detection = LossDetection::NAMES.map(|(name, value)| (name, value == linux.loss_detection));
+        let reduction = RateReduction::NAMES.map(|(name, value)| (name, value == linux.rate_reduction));
+        self.word("loss_detection", name(&detection)).bare("tail_loss_probe", linux.tail_loss_probe);
+        self.word("rate_reduction", name(&reduction)).bare("frto", linux.frto).bare("undo", linux.undo);
+        self.bare("pacing", linux.pacing).bare("idle_restart", linux.idle_restart);
+        self.word("connections", if linux.keep_connections { "kept" } else { "new" });
+        match linux.segmentation_offload {
+            Some(bytes) => self.word("segmentation_offload", bytes),
+            None => self.word("segmentation_offload", "off"),
+        };
+        self.bare("receive_offload", linux.receive_offload).word("timer_tick", linux.timer_tick);
+        self.bare("quick_acks", linux.quick_acks).bare("sack_compression", linux.sack_compression);
+        self.word("receive_window_max", linux.receive_window_max);
     }
 
     /// A transport's own settings.
@@ -295,8 +325,13 @@ impl Writer {
         match kind {
             TransportKind::Cubic(own) => {
                 self.real("c", own.c).real("beta", own.beta);
-                self.bare("hystart", own.hystart).bare("fast_convergence", own.fast_convergence);
-                if own.hystart {
+                match own.hystart {
+                    SlowStartExit::Congestion => self.bare("hystart", false),
+                    SlowStartExit::HyStart => self.bare("hystart", true),
+                    SlowStartExit::HyStartPlusPlus => self.word("hystart", "++"),
+                };
+                self.bare("fast_convergence", own.fast_convergence);
+                if own.hystart != SlowStartExit::Congestion {
                     self.word("hystart_delay_min", own.hystart_delay_min);
                 }
                 self.bare("reno_friendly", own.reno_friendly);

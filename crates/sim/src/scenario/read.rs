@@ -10,7 +10,8 @@ use forebay_settings::{Diagnostic, Document, Settings, Table, Value};
 use forebay_tm::{Bytes, Duration};
 use std::path::Path;
 
-const TOP_KEYS: [&str; 22] = [
+const TOP_KEYS: [&str; 23] = [
+    "stack",
     "name",
     "seed",
     "duration",

@@ -1,10 +1,12 @@
 //! The `[transport.*]` tables.
 
+use crate::transport::cubic::SlowStartExit;
+use crate::transport::linux::{LossDetection, RateReduction};
 use crate::transport::pfabric::{PFabricConfig, RankBy};
 use crate::transport::udp::{Arrivals, Spread, UdpConfig};
-use crate::transport::{Common, InitialWindow, Recovery, TransportConfig, TransportKind};
+use crate::transport::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind};
 use forebay_settings::{Diagnostic, Table, Value, nearest};
-use forebay_tm::{Duration, Rate};
+use forebay_tm::{Bytes, Duration, Rate};
 
 /// What all packets have.
 const PACKETS: [&str; 5] = ["mss", "header", "ecn", "unscheduled", "fixed_rank"];
@@ -16,41 +18,85 @@ const TIMER: [&str; 3] = ["rto_min", "rto_initial", "rto_max"];
 const REPAIR: [&str; 2] = ["handshake", "recovery"];
 /// Receivers that may hold ACKs back.
 const HELD: [&str; 2] = ["ack_every", "ack_delay"];
+/// Senders with slow start.
+const WINDOW: [&str; 3] = ["initial_window", "max_window", "initial_ssthresh"];
+/// The parts of Linux's TCP.
+const LINUX: [&str; 15] = [
+    "loss_detection",
+    "tail_loss_probe",
+    "rate_reduction",
+    "frto",
+    "undo",
+    "pacing",
+    "idle_restart",
+    "connections",
+    "segmentation_offload",
+    "receive_offload",
+    "timer_tick",
+    "quick_acks",
+    "sack_compression",
+    "receive_window",
+    "receive_window_max",
+];
 
-/// The settings that all transports could have, as far as the code of a kind looks at them: keys that would do nothing are refused.
-fn common_keys(kind: &str) -> Vec<&'static str> {
-    let parts: &[&[&'static str]] = match kind {
-        "udp" => &[&PACKETS],
-        // The receiver's pulls take the place of a growing window.
-        "ndp" => &[&PACKETS, &ANSWERS, &["initial_window"], &TIMER],
-        // The timeout is a setting of its own, and every packet is acknowledged.
-        "pfabric" => &[&PACKETS, &ANSWERS, &["initial_window", "max_window", "initial_ssthresh"]],
-        // Without slow start there is no threshold where it ends.
-        "timely" | "powertcp" | "theta-powertcp" => {
-            &[&PACKETS, &ANSWERS, &["initial_window", "max_window"], &TIMER, &HELD, &REPAIR]
-        }
-        _ => &[&PACKETS, &ANSWERS, &["initial_window", "max_window", "initial_ssthresh"], &TIMER, &HELD, &REPAIR],
-    };
-    parts.concat()
+/// A kind of transport, and whose it is where operating systems have it.
+#[derive(Clone, Copy)]
+pub(super) struct Flavour<'k> {
+    pub(super) kind: &'k str,
+    pub(super) stack: Stack,
 }
 
-/// A kind's own settings.
-fn own_keys(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "cubic" => &["c", "beta", "hystart", "hystart_delay_min", "fast_convergence", "reno_friendly", "probe"],
-        "dctcp" => &["gain", "initial_alpha", "cut_per_ack"],
-        "timely" => &["alpha", "beta", "t_low", "t_high", "additive", "hyper_after", "min_rate"],
-        "powertcp" | "theta-powertcp" => &["gamma", "additive"],
-        "pfabric" => &["rto", "rto_rtts", "probe_after", "rank"],
-        "udp" => &["rate", "arrivals", "sizes", "max_payload", "on", "off", "on_off"],
-        _ => &[],
+impl Flavour<'_> {
+    fn has_stack(self) -> bool {
+        matches!(self.kind, "reno" | "cubic" | "dctcp")
+    }
+
+    fn is_linux(self) -> bool {
+        self.has_stack() && self.stack == Stack::Linux
+    }
+
+    /// The settings that all transports could have, as far as the code of a kind looks at them: keys that would do nothing are refused.
+    fn common_keys(self) -> Vec<&'static str> {
+        let parts: &[&[&'static str]] = match self.kind {
+            "udp" => &[&PACKETS],
+            // The receiver's pulls take the place of a growing window.
+            "ndp" => &[&PACKETS, &ANSWERS, &["initial_window"], &TIMER],
+            // The timeout is a setting of its own, and every packet is acknowledged.
+            "pfabric" => &[&PACKETS, &ANSWERS, &WINDOW],
+            // Without slow start there is no threshold where it ends.
+            "timely" | "powertcp" | "theta-powertcp" => {
+                &[&PACKETS, &ANSWERS, &["initial_window", "max_window"], &TIMER, &HELD, &REPAIR]
+            }
+            _ if self.is_linux() => &[&["stack"], &PACKETS, &ANSWERS, &WINDOW, &TIMER, &HELD, &["handshake"], &LINUX],
+            _ => &[&["stack"], &PACKETS, &ANSWERS, &WINDOW, &TIMER, &HELD, &REPAIR, &["receive_window"]],
+        };
+        parts.concat()
+    }
+
+    /// A kind's own settings.
+    fn own_keys(self) -> Vec<&'static str> {
+        let keys: &[&[&'static str]] = match self.kind {
+            "cubic" if self.is_linux() => &[&CUBIC],
+            "cubic" => &[&CUBIC, &["probe"]],
+            "dctcp" if self.is_linux() => &[&DCTCP],
+            "dctcp" => &[&DCTCP, &["cut_per_ack"]],
+            "timely" => &[&["alpha", "beta", "t_low", "t_high", "additive", "hyper_after", "min_rate"]],
+            "powertcp" | "theta-powertcp" => &[&["gamma", "additive"]],
+            "pfabric" => &[&["rto", "rto_rtts", "probe_after", "rank"]],
+            "udp" => &[&["rate", "arrivals", "sizes", "max_payload", "on", "off", "on_off"]],
+            _ => &[],
+        };
+        keys.concat()
+    }
+
+    /// Whether it has a setting.
+    pub(super) fn knows(self, key: &str) -> bool {
+        key == "kind" || self.common_keys().contains(&key) || self.own_keys().contains(&key)
     }
 }
 
-/// Whether a kind has a setting.
-pub(super) fn knows(kind: &str, key: &str) -> bool {
-    key == "kind" || common_keys(kind).contains(&key) || own_keys(kind).contains(&key)
-}
+const CUBIC: [&str; 6] = ["c", "beta", "hystart", "hystart_delay_min", "fast_convergence", "reno_friendly"];
+const DCTCP: [&str; 2] = ["gain", "initial_alpha"];
 
 /// Reads the transports of a scenario, in the order of the file; those that only a workload names follow, with their kind's defaults.
 pub(super) fn read(
@@ -58,11 +104,12 @@ pub(super) fn read(
     workloads: &[Table<'_>],
     classes: usize,
 ) -> Result<Vec<(String, TransportConfig)>, Diagnostic> {
+    let stack = root.get("stack").map_or(Ok(Stack::Linux), |value| value.word(&Stack::NAMES))?;
     let mut transports = Vec::new();
     if let Some(outer) = root.table("transport")? {
         for name in outer.keys() {
             let Some(table) = outer.table(name)? else { continue };
-            transports.push((name.to_owned(), transport(&outer, name, &table, classes)?));
+            transports.push((name.to_owned(), transport(&outer, name, &table, stack, classes)?));
         }
     }
     for workload in workloads {
@@ -71,7 +118,7 @@ pub(super) fn read(
         if transports.iter().any(|(known, _)| known == name) {
             continue;
         }
-        let config = TransportConfig::named(name).ok_or_else(|| {
+        let kind = TransportKind::named(name).ok_or_else(|| {
             let kinds = TransportKind::NAMES;
             let known: Vec<&str> = transports.iter().map(|(name, _)| name.as_str()).chain(kinds).collect();
             let remedy = match nearest(name, &known) {
@@ -80,27 +127,47 @@ pub(super) fn read(
             };
             value.error(format!("there is no transport \"{name}\""), remedy)
         })?;
-        transports.push((name.to_owned(), config));
+        transports.push((name.to_owned(), TransportConfig::of(kind, stack)));
     }
     Ok(transports)
 }
 
-fn transport(outer: &Table<'_>, name: &str, table: &Table<'_>, classes: usize) -> Result<TransportConfig, Diagnostic> {
+fn transport(
+    outer: &Table<'_>,
+    name: &str,
+    table: &Table<'_>,
+    stack: Stack,
+    classes: usize,
+) -> Result<TransportConfig, Diagnostic> {
     let words: Vec<(&str, &str)> = TransportKind::NAMES.iter().map(|kind| (*kind, *kind)).collect();
     let kind = match table.get("kind") {
         Some(value) => value.word(&words)?,
         None => name,
     };
-    let Some(mut config) = TransportConfig::named(kind) else {
+    let Some(config) = TransportKind::named(kind) else {
         let remedy = match nearest(name, &TransportKind::NAMES) {
             Some(meant) => format!("add kind = \"{meant}\" to it, or rename it"),
             None => format!("add kind to it, one of {}", TransportKind::NAMES.join(", ")),
         };
         return Err(outer.key_error(name, "a transport with a name of its own needs a kind", remedy));
     };
-    let known: Vec<&str> =
-        core::iter::once("kind").chain(common_keys(kind)).chain(own_keys(kind).iter().copied()).collect();
-    table.allow(&known, |key| TransportKind::NAMES.iter().any(|kind| knows(kind, key)), kind)?;
+    let own_stack = table.get("stack").filter(|_| config.has_stack());
+    let mut config = TransportConfig::of(config, own_stack.map_or(Ok(stack), |value| value.word(&Stack::NAMES))?);
+    let flavour = Flavour { kind, stack: config.common.stack };
+    let known: Vec<&str> = core::iter::once("kind").chain(flavour.common_keys()).chain(flavour.own_keys()).collect();
+    for other in Stack::NAMES.map(|(_, stack)| Flavour { kind, stack }) {
+        let misplaced = |key: &&str| !flavour.knows(key) && other.knows(key);
+        if let (Some(key), false) = (table.keys().into_iter().find(misplaced), table.is_lenient()) {
+            let (mine, theirs) = (flavour.stack.name(), other.stack.name());
+            let remedy = format!("remove it, or set stack = \"{theirs}\"");
+            return Err(table.key_error(key, format!("this key does nothing with stack = \"{mine}\""), remedy));
+        }
+    }
+    let elsewhere = |key: &str| {
+        let kinds = TransportKind::NAMES.iter();
+        kinds.flat_map(|kind| Stack::NAMES.map(|(_, stack)| Flavour { kind, stack })).any(|other| other.knows(key))
+    };
+    table.allow(&known, elsewhere, kind)?;
     // A file's keys of another kind are passed over here, too, where --set changed the kind.
     let keys = Keys { table, known: &known };
     common(&keys, &mut config.common, classes)?;
@@ -169,8 +236,53 @@ fn common(keys: &Keys<'_, '_>, common: &mut Common, classes: usize) -> Result<()
     keys.set("recovery", &mut common.recovery, |value| {
         value.word(&[("sack", Recovery::Sack), ("newreno", Recovery::NewReno)])
     })?;
+    parts(keys, common)?;
     keys.set("unscheduled", &mut common.unscheduled, |value| value.bytes().map(Some))?;
     keys.set("fixed_rank", &mut common.fixed_rank, |value| value.number().map(Some))
+}
+
+/// The parts of Linux's TCP, and the receive window.
+fn parts(keys: &Keys<'_, '_>, common: &mut Common) -> Result<(), Diagnostic> {
+    keys.set("receive_window", &mut common.receive_window, |value| window_of(value, common.mss).map(Some))?;
+    let linux = &mut common.linux;
+    keys.set("loss_detection", &mut linux.loss_detection, |value| value.word(&LossDetection::NAMES))?;
+    keys.set("tail_loss_probe", &mut linux.tail_loss_probe, Value::boolean)?;
+    keys.set("rate_reduction", &mut linux.rate_reduction, |value| value.word(&RateReduction::NAMES))?;
+    keys.set("frto", &mut linux.frto, Value::boolean)?;
+    keys.set("undo", &mut linux.undo, Value::boolean)?;
+    keys.set("pacing", &mut linux.pacing, Value::boolean)?;
+    keys.set("idle_restart", &mut linux.idle_restart, Value::boolean)?;
+    keys.set("connections", &mut linux.keep_connections, |value| value.word(&[("new", false), ("kept", true)]))?;
+    keys.set("segmentation_offload", &mut linux.segmentation_offload, |value| {
+        if value.is_text() && value.text()? == "off" {
+            return Ok(None);
+        }
+        window_of(value, 2 * common.mss).map(Some)
+    })?;
+    keys.set("receive_offload", &mut linux.receive_offload, positive)?;
+    keys.set("timer_tick", &mut linux.timer_tick, Value::duration)?;
+    keys.set("quick_acks", &mut linux.quick_acks, Value::number)?;
+    keys.set("sack_compression", &mut linux.sack_compression, Value::boolean)?;
+    keys.set("receive_window_max", &mut linux.receive_window_max, |value| window_of(value, common.mss))
+}
+
+/// Bytes, enough for a packet.
+fn window_of(value: &Value<'_>, least: u32) -> Result<Bytes, Diagnostic> {
+    match value.bytes()? {
+        bytes if bytes.get() < u64::from(least) => {
+            Err(value.error(format!("{bytes} are not enough for a packet"), format!("give at least {least}")))
+        }
+        bytes => Ok(bytes),
+    }
+}
+
+fn slow_start_exit(value: &Value<'_>) -> Result<SlowStartExit, Diagnostic> {
+    if value.is_text() {
+        let remedy = "give true, false or \"++\"";
+        let words = [("++", SlowStartExit::HyStartPlusPlus)];
+        return value.word(&words).map_err(|error| Diagnostic { remedy: remedy.to_owned(), ..error });
+    }
+    Ok(if value.boolean()? { SlowStartExit::HyStart } else { SlowStartExit::Congestion })
 }
 
 fn own(keys: &Keys<'_, '_>, kind: &mut TransportKind) -> Result<(), Diagnostic> {
@@ -178,9 +290,9 @@ fn own(keys: &Keys<'_, '_>, kind: &mut TransportKind) -> Result<(), Diagnostic> 
         TransportKind::Cubic(own) => {
             keys.set("c", &mut own.c, above_zero)?;
             keys.set("beta", &mut own.beta, |value| within(value, 0.0, 1.0))?;
-            keys.set("hystart", &mut own.hystart, Value::boolean)?;
+            keys.set("hystart", &mut own.hystart, slow_start_exit)?;
             keys.set("hystart_delay_min", &mut own.hystart_delay_min, span)?;
-            if let (false, Some(value)) = (own.hystart, keys.get("hystart_delay_min")) {
+            if let (SlowStartExit::Congestion, Some(value)) = (own.hystart, keys.get("hystart_delay_min")) {
                 return Err(value.error("this does nothing with hystart = false", "remove it, or set hystart = true"));
             }
             keys.set("fast_convergence", &mut own.fast_convergence, Value::boolean)?;

@@ -2,6 +2,7 @@
 
 use super::cubic::CubicConfig;
 use super::dctcp::DctcpConfig;
+use super::linux::LinuxConfig;
 use super::ndp::NdpConfig;
 use super::pfabric::PFabricConfig;
 use super::powertcp::PowerTcpConfig;
@@ -31,6 +32,62 @@ pub enum Recovery {
     /// The first missing packet is lost when three above it have arrived, then at each partial ACK the next (RFC 6582), as in Netbench. Where
     /// the network reorders the packets of a flow, less is sent twice.
     NewReno,
+}
+
+/// Whose TCP it is: a bundle of settings, each of which can be set on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stack {
+    /// Linux's (6.18).
+    Linux,
+    /// What the RFCs say: SACK (RFC 6675) and the retransmission timer (RFC 6298).
+    Rfc,
+    /// As in ns-3 with the module of ABM's authors.
+    Ns3,
+    /// As in Netbench.
+    Netbench,
+}
+
+impl Stack {
+    /// The names in files.
+    pub const NAMES: [(&'static str, Self); 4] =
+        [("linux", Self::Linux), ("rfc", Self::Rfc), ("ns3", Self::Ns3), ("netbench", Self::Netbench)];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].0
+    }
+
+    /// Where its settings differ from the defaults of [`Common`] and of the kinds.
+    fn adjust(self, kind: &mut TransportKind, common: &mut Common) {
+        match self {
+            Self::Linux => {
+                common.rto_min = Duration::from_us(200_000);
+                common.rto_initial = Duration::from_us(1_000_000);
+                common.rto_max = Duration::from_us(120_000_000);
+                common.ack_every = 2;
+                common.ack_delay = Duration::from_us(40_000);
+                common.receive_window = Some(Bytes::new(65_535));
+            }
+            Self::Rfc => {}
+            // The window of a SYN-ACK is not scaled; until the first loss Cubic grows by 5% a round trip, then by the cubic alone.
+            Self::Ns3 => {
+                common.receive_window = Some(Bytes::new(65_535));
+                if let TransportKind::Cubic(cubic) = kind {
+                    cubic.probe = Some(20);
+                    cubic.reno_friendly = false;
+                }
+            }
+            // One loss is repaired per round trip, connections begin with a handshake, and every marked ACK cuts.
+            Self::Netbench => {
+                common.handshake = true;
+                common.recovery = Recovery::NewReno;
+                if let TransportKind::Dctcp(dctcp) = kind {
+                    dctcp.initial_alpha = 0.0;
+                    dctcp.cut_per_ack = true;
+                }
+            }
+        }
+    }
 }
 
 /// What all transports share.
@@ -70,6 +127,12 @@ pub struct Common {
     pub unscheduled: Option<Bytes>,
     /// The rank of all packets, for schedulers that rank; `None`: what is left of the flow, or what else the transport ranks by.
     pub fixed_rank: Option<u32>,
+    /// Whose TCP it is.
+    pub stack: Stack,
+    /// The receive window before the first ACK of data: that of a handshake has 16 bits. `None`: there is no limit.
+    pub receive_window: Option<Bytes>,
+    /// The parts of Linux's TCP.
+    pub linux: LinuxConfig,
 }
 
 impl Default for Common {
@@ -92,6 +155,9 @@ impl Default for Common {
             ack_class: None,
             unscheduled: None,
             fixed_rank: None,
+            stack: Stack::Rfc,
+            receive_window: None,
+            linux: LinuxConfig::default(),
         }
     }
 }
@@ -124,6 +190,22 @@ impl TransportKind {
     pub const NAMES: [&'static str; 9] =
         ["reno", "cubic", "dctcp", "timely", "powertcp", "theta-powertcp", "pfabric", "ndp", "udp"];
 
+    /// A kind with its paper's settings.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "reno" => Self::Reno(RenoConfig::default()),
+            "cubic" => Self::Cubic(CubicConfig::default()),
+            "dctcp" => Self::Dctcp(DctcpConfig::default()),
+            "timely" => Self::Timely(TimelyConfig::default()),
+            "powertcp" => Self::PowerTcp(PowerTcpConfig::default()),
+            "theta-powertcp" => Self::ThetaPowerTcp(ThetaPowerTcpConfig::default()),
+            "pfabric" => Self::PFabric(PFabricConfig::default()),
+            "ndp" => Self::Ndp(NdpConfig::default()),
+            "udp" => Self::Udp(UdpConfig::default()),
+            _ => return None,
+        })
+    }
+
     /// Its name in files.
     pub fn name(&self) -> &'static str {
         match self {
@@ -144,6 +226,11 @@ impl TransportKind {
         !matches!(self, Self::Udp(_))
     }
 
+    /// Whether it is a TCP that operating systems have.
+    pub fn has_stack(&self) -> bool {
+        matches!(self, Self::Reno(_) | Self::Cubic(_) | Self::Dctcp(_))
+    }
+
     /// Whether its packets must carry in-band telemetry.
     pub fn wants_telemetry(&self) -> bool {
         matches!(self, Self::PowerTcp(_))
@@ -160,26 +247,25 @@ pub struct TransportConfig {
 }
 
 impl TransportConfig {
-    /// A transport with its paper's settings.
+    /// A transport with its paper's settings; TCP is Linux's.
     pub fn named(name: &str) -> Option<Self> {
-        let mut common = Common::default();
-        let kind = match name {
-            "reno" => TransportKind::Reno(RenoConfig::default()),
-            "cubic" => TransportKind::Cubic(CubicConfig::default()),
-            "dctcp" => {
-                common.ecn = true;
-                TransportKind::Dctcp(DctcpConfig::default())
-            }
-            "timely" => TransportKind::Timely(TimelyConfig::default()),
-            "powertcp" => TransportKind::PowerTcp(PowerTcpConfig::default()),
-            "theta-powertcp" => TransportKind::ThetaPowerTcp(ThetaPowerTcpConfig::default()),
-            "pfabric" => TransportKind::PFabric(PFabricConfig::default()),
-            "ndp" => TransportKind::Ndp(NdpConfig::default()),
-            "udp" => TransportKind::Udp(UdpConfig::default()),
-            _ => return None,
-        };
+        TransportKind::named(name).map(|kind| Self::of(kind, Stack::Linux))
+    }
+
+    /// A transport with its own settings, and those of its stack.
+    pub fn of(mut kind: TransportKind, stack: Stack) -> Self {
+        let mut common = Common { stack, ..Common::default() };
+        common.ecn = matches!(kind, TransportKind::Dctcp(_));
+        if kind.has_stack() {
+            stack.adjust(&mut kind, &mut common);
+        }
         Self::adjust(&kind, &mut common);
-        Some(Self { kind, common })
+        Self { kind, common }
+    }
+
+    /// Whether its ends are those of Linux.
+    pub fn is_linux(&self) -> bool {
+        self.common.stack == Stack::Linux && self.kind.has_stack()
     }
 
     /// Where a transport's paper differs from the common defaults.

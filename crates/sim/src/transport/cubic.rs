@@ -5,6 +5,17 @@ use super::window::SMALLEST_THRESHOLD;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant};
 
+/// What ends slow start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowStartExit {
+    /// A loss or a mark.
+    Congestion,
+    /// Delays that grow, or a window's ACKs that take as long as a round trip to come in (HyStart, as in Linux).
+    HyStart,
+    /// Delays that grow lead to a slower slow start first (HyStart++, RFC 9406).
+    HyStartPlusPlus,
+}
+
 /// Settings of Cubic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CubicConfig {
@@ -12,8 +23,8 @@ pub struct CubicConfig {
     pub c: f64,
     /// What is left of the window after a loss.
     pub beta: f64,
-    /// Leave slow start when delays grow or when a window's ACKs take a round trip to come in.
-    pub hystart: bool,
+    /// What ends slow start before congestion does.
+    pub hystart: SlowStartExit,
     /// The least growth of the delay that ends slow start.
     pub hystart_delay_min: Duration,
     /// Give way to newcomers.
@@ -30,7 +41,7 @@ impl Default for CubicConfig {
         Self {
             c: 0.4,
             beta: 0.7,
-            hystart: true,
+            hystart: SlowStartExit::HyStart,
             hystart_delay_min: Duration::from_us(4_000),
             fast_convergence: true,
             reno_friendly: true,
@@ -90,7 +101,7 @@ impl Cubic {
             prior: 0.0,
             epoch: None,
             marks: OncePerWindow::default(),
-            hystart: config.hystart.then(|| HyStart::new(config.hystart_delay_min)),
+            hystart: (config.hystart == SlowStartExit::HyStart).then(|| HyStart::new(config.hystart_delay_min)),
         }
     }
 
@@ -284,7 +295,8 @@ mod tests {
     #[test]
     fn the_window_follows_the_cubic() {
         // A long round trip and a large window, where Reno is slower.
-        let mut cubic = cubic(10_000, Some(1), &CubicConfig { hystart: false, ..CubicConfig::default() });
+        let mut cubic =
+            cubic(10_000, Some(1), &CubicConfig { hystart: SlowStartExit::Congestion, ..CubicConfig::default() });
         cubic.on_congestion();
         let rtt = Duration::from_us(100_000);
         let (w_max, c) = (10_000.0, 0.4);
@@ -368,7 +380,12 @@ mod tests {
 
     #[test]
     fn until_the_first_loss_it_may_probe_by_a_share() {
-        let config = CubicConfig { hystart: false, probe: Some(20), reno_friendly: false, ..CubicConfig::default() };
+        let config = CubicConfig {
+            hystart: SlowStartExit::Congestion,
+            probe: Some(20),
+            reno_friendly: false,
+            ..CubicConfig::default()
+        };
         let mut cubic = cubic(100, Some(100), &config);
         let rtt = Duration::from_us(80);
         for _ in 0..100 {

@@ -6,6 +6,7 @@
 
 mod arrived;
 pub mod config;
+pub mod linux;
 pub mod ndp;
 pub mod pfabric;
 pub mod receiver;
@@ -29,7 +30,7 @@ pub mod reno;
 pub mod theta_powertcp;
 pub mod timely;
 
-pub use config::{Common, InitialWindow, Recovery, TransportConfig, TransportKind};
+pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind};
 
 use crate::packet::{Kind, Packet, Telemetry};
 use forebay_tm::{Duration, Instant, Rate};
@@ -88,7 +89,7 @@ pub struct Segment {
     /// The rank for schedulers that sort.
     pub rank: u32,
     /// Bits of [`flag`](crate::packet::flag).
-    pub flags: u8,
+    pub flags: u16,
 }
 
 /// What a sender has been through.
@@ -104,6 +105,8 @@ pub struct SenderStats {
 #[derive(Clone, Debug)]
 #[repr(u8)]
 pub enum Sender {
+    /// TCP as Linux has it.
+    Linux(Box<linux::LinuxSender>),
     /// TCP and its relatives: a window, SACK, a retransmission timer.
     Stream(stream::StreamSender),
     /// pFabric.
@@ -117,6 +120,7 @@ pub enum Sender {
 macro_rules! each_sender {
     ($sender:expr, $inner:ident => $body:expr) => {
         match $sender {
+            Sender::Linux($inner) => $body,
             Sender::Stream($inner) => $body,
             Sender::PFabric($inner) => $body,
             Sender::Ndp($inner) => $body,
@@ -132,6 +136,7 @@ impl Sender {
             TransportKind::PFabric(own) => Self::PFabric(pfabric::PFabricSender::new(&config.common, own, flow, now)),
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpSender::new(&config.common, own, flow, now)),
             TransportKind::Udp(own) => Self::Udp(udp::UdpSender::new(&config.common, own, flow, now)),
+            _ if config.is_linux() => Self::Linux(Box::new(linux::LinuxSender::new(config, flow, now, None))),
             _ => Self::Stream(stream::StreamSender::new(config, flow, now)),
         }
     }
@@ -139,7 +144,13 @@ impl Sender {
     /// An answer (ACK, NACK, pull) or a packet of its own that was turned around has come in.
     #[inline]
     pub fn on_answer(&mut self, now: Instant, packet: &Packet, telemetry: Option<&Telemetry>) {
-        each_sender!(self, sender => sender.on_answer(now, packet, telemetry));
+        match self {
+            Self::Linux(sender) => sender.on_answer(now, packet),
+            Self::Stream(sender) => sender.on_answer(now, packet, telemetry),
+            Self::PFabric(sender) => sender.on_answer(now, packet, telemetry),
+            Self::Ndp(sender) => sender.on_answer(now, packet, telemetry),
+            Self::Udp(sender) => sender.on_answer(now, packet, telemetry),
+        }
     }
 
     /// The next packet to send now, if there is one. Called until there is none.
@@ -186,6 +197,8 @@ pub enum Reply {
 #[derive(Clone, Debug)]
 #[repr(u8)]
 pub enum Receiver {
+    /// TCP as Linux has it.
+    Linux(linux::LinuxReceiver),
     /// TCP, its relatives and pFabric: cumulative and selective acknowledgement.
     Stream(receiver::StreamReceiver),
     /// NDP.
@@ -200,6 +213,7 @@ impl Receiver {
         match &config.kind {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpReceiver::new(&config.common, own, flow)),
             TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(config.common.header)),
+            _ if config.is_linux() => Self::Linux(linux::LinuxReceiver::new(config, flow, false)),
             _ => Self::Stream(receiver::StreamReceiver::new(config, flow)),
         }
     }
@@ -209,6 +223,7 @@ impl Receiver {
     #[inline]
     pub fn on_packet(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         match self {
+            Self::Linux(receiver) => receiver.on_packet(now, packet),
             Self::Stream(receiver) => receiver.on_packet(now, packet),
             Self::Ndp(receiver) => receiver.on_packet(now, packet),
             Self::Udp(receiver) => receiver.on_packet(now, packet),
@@ -219,6 +234,7 @@ impl Receiver {
     #[inline]
     pub fn deadline(&self) -> Instant {
         match self {
+            Self::Linux(receiver) => receiver.deadline(),
             Self::Stream(receiver) => receiver.deadline(),
             _ => Instant::NEVER,
         }
@@ -227,6 +243,7 @@ impl Receiver {
     /// The deadline has come: the answer that was held back, to be sent from a new packet.
     pub fn on_deadline(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         match self {
+            Self::Linux(receiver) => receiver.on_deadline(now, packet),
             Self::Stream(receiver) => receiver.on_deadline(now, packet),
             _ => Reply::Nothing,
         }
@@ -236,6 +253,7 @@ impl Receiver {
     #[inline]
     pub fn is_complete(&self) -> bool {
         match self {
+            Self::Linux(receiver) => receiver.is_complete(),
             Self::Stream(receiver) => receiver.is_complete(),
             Self::Ndp(receiver) => receiver.is_complete(),
             Self::Udp(receiver) => receiver.is_complete(),
@@ -245,6 +263,7 @@ impl Receiver {
     /// Different data packets that have come in.
     pub fn received(&self) -> u32 {
         match self {
+            Self::Linux(receiver) => receiver.received(),
             Self::Stream(receiver) => receiver.received(),
             Self::Ndp(receiver) => receiver.received(),
             Self::Udp(receiver) => receiver.received(),
@@ -254,6 +273,7 @@ impl Receiver {
     /// Payload that has come in, every byte counted once, of a flow of `bytes` in packets of `mss`.
     pub fn payload(&self, bytes: u64, mss: u32) -> u64 {
         let (received, has_last) = match self {
+            Self::Linux(receiver) => (receiver.received(), receiver.has_last()),
             Self::Stream(receiver) => (receiver.received(), receiver.has_last()),
             Self::Ndp(receiver) => (receiver.received(), receiver.has_last()),
             Self::Udp(receiver) => return receiver.payload(),

@@ -66,7 +66,7 @@ pub struct PFabricSender {
     mss: u32,
     unscheduled: u32,
     ranks: Ranks,
-    ect: u8,
+    ect: u16,
     rank: RankBy,
     acked: Arrived,
     bytes_left: u64,

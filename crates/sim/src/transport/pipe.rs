@@ -2,12 +2,15 @@
 
 use super::config::TransportConfig;
 use super::congestion::AckEvent;
-use super::receiver::StreamReceiver;
-use super::stream::StreamSender;
-use super::{FlowInfo, Reply, Segment};
+use super::{FlowInfo, Receiver, Reply, Segment, Sender, Stack, TransportKind};
 use crate::packet::{HopStamp, Packet, Telemetry, flag};
 use forebay_tm::{Duration, Instant, Rate};
 use std::collections::BTreeMap;
+
+/// A transport by the RFCs.
+pub(super) fn rfc(name: &str) -> TransportConfig {
+    TransportConfig::of(TransportKind::named(name).unwrap(), Stack::Rfc)
+}
 
 /// An ACK of one packet.
 pub(super) fn ack() -> AckEvent<'static> {
@@ -43,8 +46,8 @@ enum Event {
 /// The pipe. The base RTT is one half for data, the serialization of a full packet on the bottleneck included, if there is
 /// one, and one half for ACKs.
 pub(super) struct Pipe {
-    pub(super) sender: StreamSender,
-    pub(super) receiver: StreamReceiver,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
     pub(super) now: Instant,
     /// All that was sent.
     pub(super) sent: Vec<(Instant, Segment)>,
@@ -78,8 +81,8 @@ impl Pipe {
     pub(super) fn of(config: &TransportConfig, flow: FlowInfo, bottleneck: Option<Rate>) -> Self {
         let now = Instant::from_ps(1_000_000);
         Self {
-            sender: StreamSender::new(config, flow, now),
-            receiver: StreamReceiver::new(config, flow),
+            sender: Sender::new(config, flow, now),
+            receiver: Receiver::new(config, flow),
             now,
             sent: Vec::new(),
             bottleneck,
@@ -133,7 +136,7 @@ impl Pipe {
                 let queued = self.queued();
                 self.free_at = self.free_at.max(self.now) + rate.serialization(u64::from(bytes));
                 let full = rate.serialization(u64::from(self.config.common.mss + self.config.common.header));
-                leaves = Instant::from_ps(self.free_at.ps() - full.ps());
+                leaves = Instant::from_ps(self.free_at.ps().saturating_sub(full.ps()));
                 self.passed += u64::from(bytes);
                 telemetry.push(HopStamp { at: leaves, sent: self.passed, queued, rate: rate.bps() });
             }

@@ -188,14 +188,13 @@ impl StreamReceiver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TransportConfig;
     use super::*;
     use forebay_tm::Rate;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn receiver(packets: u32, ack_every: u32) -> StreamReceiver {
-        let mut config = TransportConfig::named("dctcp").unwrap();
+        let mut config = super::super::pipe::rfc("dctcp");
         config.common.ack_every = ack_every;
         let flow = FlowInfo {
             bytes: u64::from(packets) * u64::from(config.common.mss),
@@ -209,13 +208,13 @@ mod tests {
         StreamReceiver::new(&config, flow)
     }
 
-    fn data(seq: u32, flags: u8) -> Packet {
+    fn data(seq: u32, flags: u16) -> Packet {
         let sent_at = Instant::from_ps(1_000 + u64::from(seq));
         Packet { seq, flags: flags | flag::ECT | flag::UNSCHEDULED, sent_at, ..Packet::default() }
     }
 
     /// The cumulative ACK, the echo, the echo of marking, if there was an answer.
-    fn give(receiver: &mut StreamReceiver, seq: u32, flags: u8) -> Option<(u32, u32, bool)> {
+    fn give(receiver: &mut StreamReceiver, seq: u32, flags: u16) -> Option<(u32, u32, bool)> {
         let mut packet = data(seq, flags);
         match receiver.on_packet(Instant::ZERO, &mut packet) {
             Reply::Answer => {

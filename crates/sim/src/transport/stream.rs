@@ -77,6 +77,8 @@ pub struct StreamSender {
     window: u32,
     /// When the retransmission timer runs out; never if nothing is in flight.
     rto_at: Instant,
+    /// Packets below this may be sent: all, or before the first ACK what the receive window of a handshake has room for.
+    limit: u32,
     /// The time between packets; zero if they are not paced.
     gap: Duration,
     /// When the last paced packet was sent; never if there was none.
@@ -89,7 +91,7 @@ pub struct StreamSender {
     opening: bool,
     recovery: Recovery,
     /// Flags of all packets.
-    flags: u8,
+    flags: u16,
     /// What had been sent when a loss was found.
     recover: u32,
     congestion: Congestion,
@@ -115,6 +117,10 @@ impl StreamSender {
             packets: flow.packets,
             window: if common.handshake { 0 } else { congestion.window().clamp(1, limits.max_window) },
             rto_at: Instant::NEVER,
+            limit: common.receive_window.map_or(flow.packets, |bytes| {
+                let room = bytes.get() / u64::from(common.mss.max(1));
+                u32::try_from(room).unwrap_or(u32::MAX).clamp(1, flow.packets)
+            }),
             gap: congestion.gap().unwrap_or(Duration::ZERO),
             last_sent: Instant::NEVER,
             rto: Rto::new(common),
@@ -154,6 +160,7 @@ impl StreamSender {
         let limited = self.is_limited(self.next - self.una);
         let acked = seq - self.una;
         self.una = seq;
+        self.limit = self.packets;
         let rtt = now.since(packet.sent_at);
         self.rto.sample(rtt);
         self.restart_timer(now);
@@ -208,6 +215,7 @@ impl StreamSender {
         if self.opening {
             return self.open();
         }
+        self.limit = self.packets;
         let limited = self.is_limited(self.pipe());
         let was_recovering = self.phase == Phase::Recovery;
         let advanced = packet.seq > self.una;
@@ -278,7 +286,7 @@ impl StreamSender {
         if self.scoreboard.has_lost() | (self.gap != Duration::ZERO) | self.opening {
             return self.poll_unusual(now);
         }
-        if self.next >= self.packets {
+        if self.next >= self.limit {
             return None;
         }
         let seq = self.next;
@@ -304,7 +312,7 @@ impl StreamSender {
             self.last_sent = now;
             return Some(self.send(now, seq, flag::RETRANSMISSION));
         }
-        if self.next >= self.packets {
+        if self.next >= self.limit {
             return None;
         }
         let seq = self.next;
@@ -315,7 +323,7 @@ impl StreamSender {
     }
 
     #[inline]
-    fn send(&mut self, now: Instant, seq: u32, extra: u8) -> Segment {
+    fn send(&mut self, now: Instant, seq: u32, extra: u16) -> Segment {
         if self.rto_at == Instant::NEVER {
             self.rto_at = now + self.rto.timeout();
         }
@@ -346,7 +354,7 @@ impl StreamSender {
         }
         let lost = self.scoreboard.has_lost();
         let may_send = self.pipe() < self.window || (lost && self.urgent);
-        if may_send && (lost || self.next < self.packets) {
+        if may_send && (lost || self.next < self.limit) {
             return self.paced_at().min(self.rto_at);
         }
         self.rto_at

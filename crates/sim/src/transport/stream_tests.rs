@@ -1,7 +1,8 @@
 //! Tests of the sender against a pipe.
 
+use super::super::Sender;
 use super::super::config::{InitialWindow, TransportConfig};
-use super::super::pipe::{Fate, Pipe, flow};
+use super::super::pipe::{Fate, Pipe, flow, rfc};
 use super::*;
 use forebay_tm::random::Random;
 use forebay_tm::{Bytes, Rate};
@@ -11,7 +12,7 @@ const RTT: u64 = 80_000_000;
 const START: u64 = 1_000_000;
 
 fn config(name: &str, window: u32) -> TransportConfig {
-    let mut config = TransportConfig::named(name).unwrap();
+    let mut config = rfc(name);
     config.common.initial_window = InitialWindow::Packets(window);
     config
 }
@@ -202,7 +203,7 @@ fn reno_fills_a_link_with_a_shallow_buffer() {
 #[test]
 fn powertcp_fills_the_link_and_keeps_the_queue_short() {
     for name in ["powertcp", "theta-powertcp"] {
-        let config = TransportConfig::named(name).unwrap();
+        let config = rfc(name);
         let mut pipe = Pipe::new(&config, 20_000, Some(Rate::from_gbps(5)));
         let mut most = 0;
         let warm = Instant::from_ps(50 * RTT);
@@ -221,7 +222,7 @@ fn powertcp_fills_the_link_and_keeps_the_queue_short() {
 
 #[test]
 fn pacing_spreads_the_window() {
-    let mut config = TransportConfig::named("powertcp").unwrap();
+    let mut config = rfc("powertcp");
     config.common.initial_window = InitialWindow::Packets(8);
     let mut pipe = Pipe::new(&config, 8, None);
     pipe.run_to_end(fine);
@@ -232,7 +233,7 @@ fn pacing_spreads_the_window() {
 #[test]
 fn pacing_works_from_the_start_of_time() {
     for name in ["powertcp", "theta-powertcp", "timely"] {
-        let config = TransportConfig::named(name).unwrap();
+        let config = rfc(name);
         let mut sender = StreamSender::new(&config, flow(&config, 100), Instant::ZERO);
         for packet in 0..10 {
             let now = Instant::from_ps(packet * 1_200_000);
@@ -267,7 +268,7 @@ fn a_loss_that_turns_out_to_be_none_does_not_let_new_packets_through() {
 
 #[test]
 fn timely_holds_the_round_trip_between_its_limits() {
-    let config = TransportConfig::named("timely").unwrap();
+    let config = rfc("timely");
     let info = FlowInfo { bytes: FlowInfo::ENDLESS, packets: u32::MAX, ..flow(&config, 1) };
     let mut pipe = Pipe::of(&config, info, Some(Rate::from_gbps(5)));
     let mut most = 0;
@@ -352,7 +353,8 @@ proptest! {
         prop_assert!(!first.contains(&true));
         let again = pipe.sent.len() as u32 - packets;
         prop_assert_eq!(pipe.sender.stats().retransmissions, again);
-        prop_assert!(pipe.sender.scoreboard.is_clean());
+        let Sender::Stream(sender) = &pipe.sender else { panic!() };
+        prop_assert!(sender.scoreboard.is_clean());
     }
 
     #[test]

@@ -128,7 +128,7 @@ pub struct UdpSender {
     header: u32,
     unscheduled: u32,
     ranks: Ranks,
-    ect: u8,
+    ect: u16,
     rate: u64,
     start: Instant,
     /// Boxed, as few sources have it and senders of all kinds take the room of the largest.

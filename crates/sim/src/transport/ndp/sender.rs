@@ -58,7 +58,7 @@ pub struct NdpSender {
     /// Packets below this number are unscheduled.
     unscheduled: u32,
     ranks: Ranks,
-    ect: u8,
+    ect: u16,
     /// The packets `first_unacked..next`.
     sent: VecDeque<Sent>,
     first_unacked: u32,
@@ -315,7 +315,7 @@ impl NdpSender {
     }
 
     #[inline]
-    fn segment(&self, number: u32, flags: u8) -> Segment {
+    fn segment(&self, number: u32, flags: u16) -> Segment {
         let last = if number + 1 == self.flow.packets { flag::LAST } else { 0 };
         Segment {
             kind: Kind::Data,
