@@ -58,6 +58,8 @@ record! {
         pub interrupted: bool,
         /// Packets lost outside the buffers: on failed links and switches, and without a route.
         pub lost_to_failures: u64,
+        /// Packets dropped in front of hosts' links.
+        pub dropped_at_hosts: u64,
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn scenario() -> Scenario {
         },
         paths: PathChoice::Ecmp,
         switches: Vec::new(),
-        nic: NicSetup::Fifo,
+        nic: NicSetup::Unlimited,
         transports: vec![("dctcp".to_owned(), TransportConfig::named("dctcp").unwrap())],
         workloads: vec![workload("websearch", 0), workload("incast", 1)],
         changes: Vec::new(),

@@ -21,7 +21,7 @@ use crate::net::Net;
 use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Alive, Ports, Routes};
-use crate::scenario::{Change, NicSetup, Scenario, SwitchSetup};
+use crate::scenario::{Change, Scenario, SwitchSetup};
 use crate::switch::Switch;
 use crate::traffic::Traffic;
 use crate::transport::TransportKind;
@@ -128,11 +128,9 @@ impl<'s> World<'s> {
         let full = pulled.map(|config| config.common.mss + config.common.header).max().unwrap_or(1_500);
         let host_nodes = starts.into_iter().enumerate().map(|(number, starts)| {
             let (out, incoming) = (fabric_links.out(number)[0], fabric_links.first_incoming[number]);
-            let nic = match &scenario.nic {
-                NicSetup::Fifo => Nic::Fifo { out },
-                NicSetup::Managed(configs) => Nic::managed(out, &configs[number]),
-            };
-            let spacing = wires.links[out as usize].rate.serialization(u64::from(full));
+            let rate = wires.links[out as usize].rate;
+            let nic = Nic::new(&scenario.nic, number, out, rate);
+            let spacing = rate.serialization(u64::from(full));
             Host::new(number as u32, incoming, nic, starts, spacing)
         });
         let host_nodes: Vec<Host> = host_nodes.collect();

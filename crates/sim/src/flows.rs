@@ -1,6 +1,7 @@
 //! The flows of a run: what every packet needs of its flow, and what is recorded.
 
 use crate::flow::{FlowRecord, FlowSpec, NONE};
+use crate::nic::End;
 use crate::transport::{Receiver, Sender, TransportConfig};
 use forebay_tm::random::mix;
 use forebay_tm::{Duration, Instant};
@@ -13,6 +14,8 @@ pub(crate) struct Flow {
     /// Its sender and receiver in their slabs, while it has them.
     pub(crate) sender: u32,
     pub(crate) receiver: u32,
+    /// Its queues in front of the links of its source and of its receiver, while it has them: see [`End`].
+    pub(crate) queues: [u32; 2],
     /// What its data chooses paths by, and what its answers do.
     pub(crate) hash: u32,
     pub(crate) answer_hash: u32,
@@ -27,6 +30,17 @@ pub(crate) struct Flow {
     /// Flows that it still waits for.
     pub(crate) waits_for: u16,
     pub(crate) traced: bool,
+}
+
+impl Flow {
+    /// Whether the transport of one of its ends is there.
+    pub(crate) fn is_open(&self, end: End) -> bool {
+        let machine = match end {
+            End::Source => self.sender,
+            End::Receiver => self.receiver,
+        };
+        machine != NONE
+    }
 }
 
 /// A recycled set of state machines.
@@ -110,6 +124,7 @@ impl FlowTable {
             dst: spec.dst,
             sender: NONE,
             receiver: NONE,
+            queues: [NONE; 2],
             hash: hash as u32,
             answer_hash: (hash >> 32) as u32,
             transport: spec.transport,

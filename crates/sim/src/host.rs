@@ -5,7 +5,7 @@ use crate::flow::NONE;
 use crate::flows::{Armed, FlowTable};
 use crate::measure::trace::What;
 use crate::net::Net;
-use crate::nic::Nic;
+use crate::nic::{End, Handed, Nic};
 use crate::packet::{Kind, Label, OPEN_WINDOW, Packet, Slot, flag};
 use crate::transport::ndp::PullQueue;
 use crate::transport::{FlowInfo, Receiver, Reply, Sender};
@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 
 /// The slots of a host's agenda.
 pub(crate) mod slot {
-    /// The link is free.
+    /// The link is free, or has room for another packet.
     pub(crate) const NIC: usize = 0;
     /// A packet arrives.
     pub(crate) const ARRIVAL: usize = 1;
@@ -120,7 +120,7 @@ impl Host {
                     agenda.set(slot::ARRIVAL, next);
                     self.receive(now, label.packet, agenda, around);
                 }
-                slot::NIC => self.nic.free(now, agenda, &mut around.wires, &mut around.flows),
+                slot::NIC => self.link_has_room(now, agenda, around),
                 slot::TIMERS => self.timers_due(now, agenda, around),
                 _ => self.starts_due(now, agenda, around),
             }
@@ -246,6 +246,7 @@ impl Host {
     ) {
         let flow = &mut around.flows.flows[number as usize];
         let receiver = core::mem::replace(&mut flow.receiver, NONE);
+        self.nic.close(&mut flow.queues[End::Receiver as usize]);
         let received = around.flows.receivers.get_mut(receiver).machine.received();
         around.flows.receivers.remove(receiver);
         self.pulls.forget(number);
@@ -301,7 +302,7 @@ impl Host {
         // An answer is never marked, and goes before data where ABM tells them apart.
         packet.flags = (packet.flags & flag::OF_ANSWERS) | flag::UNSCHEDULED;
         let label = Label::of(packet, slot, packet.bytes);
-        self.send(now, label, agenda, around);
+        self.send(now, label, (number, End::Receiver), agenda, around);
     }
 
     // ---- Packets go out ----------------------------------------------------------------------------------------------
@@ -321,7 +322,12 @@ impl Host {
             class: flow.class,
             ..Packet::default()
         };
+        let mut throttled = false;
         loop {
+            if self.nic.has_waiting() && self.nic.throttles(number, &around.flows) {
+                throttled = true;
+                break;
+            }
             let armed = around.flows.senders.get_mut(place);
             if now >= armed.until {
                 return self.close_sender(now, number, around);
@@ -333,14 +339,15 @@ impl Host {
             packet.rank = segment.rank;
             packet.flags = segment.flags | traced;
             let slot = around.wires.arena.insert(packet);
-            self.send(now, Label::of(&packet, slot, packet.bytes), agenda, around);
+            self.send(now, Label::of(&packet, slot, packet.bytes), (number, End::Source), agenda, around);
         }
         let armed = around.flows.senders.get_mut(place);
         if armed.machine.is_done() {
             return self.close_sender(now, number, around);
         }
         let deadline = armed.machine.deadline();
-        if deadline < armed.armed {
+        // What it would send now must wait: it is woken when there is room, not by a timer.
+        if deadline < armed.armed && !(throttled && deadline <= now) {
             armed.armed = deadline;
             self.set_timer(
                 Timer { at: deadline, purpose: Purpose::Sender, hash: packet.hash, flow: number },
@@ -353,7 +360,9 @@ impl Host {
     #[cold]
     #[inline(never)]
     fn close_sender(&mut self, now: Instant, number: u32, around: &mut Net) {
-        let place = core::mem::replace(&mut around.flows.flows[number as usize].sender, NONE);
+        let flow = &mut around.flows.flows[number as usize];
+        let place = core::mem::replace(&mut flow.sender, NONE);
+        self.nic.close(&mut flow.queues[End::Source as usize]);
         let machine = &around.flows.senders.get_mut(place).machine;
         let (stats, done) = (machine.stats(), machine.is_done());
         around.flows.senders.remove(place);
@@ -366,13 +375,63 @@ impl Host {
         }
     }
 
+    /// Sends a packet from an end of a flow.
     #[inline(always)]
-    fn send(&mut self, now: Instant, label: Label, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        if around.watched {
-            around.tracer.at_host(now, self.number, label.packet, What::Sent, &around.wires);
-        }
+    fn send(&mut self, now: Instant, label: Label, from: (u32, End), agenda: &mut HostAgenda<'_>, around: &mut Net) {
         self.sent += 1;
-        self.nic.send(now, label, agenda, &mut around.wires, &mut around.flows);
+        if around.watched {
+            return self.send_watched(now, label, from, agenda, around);
+        }
+        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
+        if let Handed::Dropped(_) = handed {
+            around.wires.arena.remove(label.packet);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_watched(
+        &mut self,
+        now: Instant,
+        label: Label,
+        from: (u32, End),
+        agenda: &mut HostAgenda<'_>,
+        around: &mut Net,
+    ) {
+        // A managed queue does not say what became of the packet, and may mark it.
+        if self.nic.is_managed() {
+            self.trace(now, label.packet, Handed::Over, around);
+        }
+        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
+        if !self.nic.is_managed() {
+            self.trace(now, label.packet, handed, around);
+        }
+        if let Handed::Dropped(_) = handed {
+            around.wires.arena.remove(label.packet);
+        }
+    }
+
+    /// Keeps what became of a packet that was sent.
+    fn trace(&self, now: Instant, packet: Slot, handed: Handed, around: &mut Net) {
+        let what = match handed {
+            Handed::Over => What::Sent,
+            Handed::Waits => What::Queued,
+            Handed::Dropped(reason) => What::Rejected(reason),
+        };
+        around.tracer.at_host(now, self.number, packet, what, &around.wires);
+    }
+
+    /// The link has room: hands it what waits, and asks senders whose packets leave for more.
+    #[inline(never)]
+    fn link_has_room(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        while let Some(departure) = self.nic.next(now, agenda, &mut around.wires, &mut around.flows) {
+            if around.watched {
+                self.trace(now, departure.label.packet, Handed::Over, around);
+            }
+            if departure.wakes() && around.flows.flows[departure.flow as usize].sender != NONE {
+                self.pump(now, departure.flow, agenda, around);
+            }
+        }
     }
 
     // ---- Timers ------------------------------------------------------------------------------------------------------

@@ -297,6 +297,11 @@ fn switches() {
             ("hosts that trim", "buffer = \"1MB\"", "buffer = \"1MB\"\ntrim = { kind = \"ndp\" }"),
             ("a host's queue without a buffer", "kind = \"managed\"\nbuffer = \"1MB\"", "kind = \"managed\""),
             ("settings of a queue that is not managed", "kind = \"managed\"", "kind = \"fifo\""),
+            ("a turn that sends nothing", "kind = \"managed\"\nbuffer = \"1MB\"", "quantum = 0"),
+            ("less than a packet on the wire", "kind = \"managed\"\nbuffer = \"1MB\"", "bql = \"1KB\""),
+            ("small queues without a time", "kind = \"managed\"\nbuffer = \"1MB\"", "small_queue = \"on\""),
+            ("two limits", "kind = \"managed\"\nbuffer = \"1MB\"", "kind = \"fifo\"\nlimit = 9\nlimit_bytes = \"1MB\""),
+            ("a limit below a packet", "kind = \"managed\"\nbuffer = \"1MB\"", "kind = \"fifo\"\nlimit_bytes = 100"),
         ],
     );
     insta::assert_snapshot!(all);

@@ -6,7 +6,7 @@ mod common;
 use common::{POLICIES, TRANSPORTS, assert_conserved, everything, outcome, overload, run};
 
 /// Schedulers, marking, trimming and path choices that the matrix goes through.
-const EXTRAS: [(&str, &str); 11] = [
+const EXTRAS: [(&str, &str); 14] = [
     ("plain", "[scheduler]\nkind = \"rr\""),
     ("marking", "[ecn]\nkind = \"step\"\nthreshold = \"6KB\"\n[scheduler]\nkind = \"drr\""),
     ("trimming", "[trim]\nkind = \"ndp\"\n[scheduler]\nkind = \"strict\"\n[routing]\nkind = \"spray-random\""),
@@ -27,6 +27,15 @@ const EXTRAS: [(&str, &str); 11] = [
         "managed hosts",
         "[nic]\nkind = \"managed\"\nbuffer = \"30KB\"\n[nic.policy]\nkind = \"cs\"\n[scheduler]\nkind = \"strict\"",
     ),
+    (
+        "hosts with little room",
+        "[nic]\nflow_limit = 3\nlimit = 12\nbql = 1500\nquantum = 700\ninitial_quantum = 0\n[scheduler]\nkind = \"rr\"",
+    ),
+    (
+        "short FIFOs",
+        "[nic]\nkind = \"fifo\"\nlimit = 9\nsmall_queue = \"1us\"\n[scheduler]\nkind = \"drr\"\n[ecn]\nkind = \"step\"\nthreshold = \"6KB\"",
+    ),
+    ("endless FIFOs", "[nic]\nkind = \"unlimited\"\n[scheduler]\nkind = \"rr\""),
 ];
 
 /// Schedulers that keep several queues of their own, or sort, take the place of a port's queues. PowerTCP's packets keep their path.

@@ -24,6 +24,7 @@ pub fn summarize(scenario: &Scenario, result: &RunResult) -> Summary {
             end_ps: result.end.ps(),
             interrupted: result.interrupted,
             lost_to_failures: result.lost_to_failures,
+            dropped_at_hosts: result.nic_drops,
         },
         flows: flow_groups(scenario, result),
         endless_flows: result.flows.iter().filter(|flow| !is_finite(flow)).count() as u64,

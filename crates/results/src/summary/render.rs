@@ -128,6 +128,9 @@ impl Summary {
             .iter()
             .map(|drops| format!("{} {}", drops.reason, count(drops.packets as f64)))
             .collect();
+        if self.run.dropped_at_hosts > 0 {
+            parts.push(format!("at hosts {}", count(self.run.dropped_at_hosts as f64)));
+        }
         if self.run.lost_to_failures > 0 {
             parts.push(format!("failed links and switches {}", count(self.run.lost_to_failures as f64)));
         }

@@ -17,8 +17,12 @@ pub(super) fn check(scenario: &Scenario, root: &Table<'_>, workloads: &[Table<'_
     check_traced(scenario, root)
 }
 
-/// The bytes of a transport's largest packet on the wire.
-fn largest_packet(config: &TransportConfig) -> u64 {
+/// The bytes of the largest packet of all transports on the wire.
+pub(super) fn largest_packet(transports: &[(String, TransportConfig)]) -> u64 {
+    transports.iter().map(|(_, config)| largest_packet_of(config)).max().unwrap_or(1)
+}
+
+fn largest_packet_of(config: &TransportConfig) -> u64 {
     let payload = match &config.kind {
         TransportKind::Udp(own) if own.sizes == Spread::Exponential => own.max_payload,
         _ => config.common.mss,
@@ -29,7 +33,7 @@ fn largest_packet(config: &TransportConfig) -> u64 {
 /// Refuses links that are too slow for the packets of the scenario's transports; its workloads may be missing yet.
 pub(super) fn check_links(scenario: &Scenario, root: &Table<'_>) -> Result<(), Diagnostic> {
     let plan = &scenario.network;
-    let largest = scenario.transports.iter().map(|(_, config)| largest_packet(config)).max().unwrap_or(1);
+    let largest = largest_packet(&scenario.transports);
     let too_slow = plan.cables.iter().find(|cable| {
         let sending = cable.rate.serialization(largest);
         sending.ps().saturating_add(cable.delay.ps()) >= LONGEST_HOP.ps()

@@ -4,7 +4,7 @@ use super::read::{read, with_document};
 use super::read_program::NOTIFY;
 use super::read_transport::Flavour;
 use super::switches::{BufferSize, Part, SwitchSettings};
-use super::{ChipKind, ChipSetup, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
+use super::{ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
 use crate::topology::{Graph, Topology, Wire};
 use crate::transport::cubic::SlowStartExit;
 use crate::transport::linux::{LinuxConfig, LossDetection, RateReduction};
@@ -30,9 +30,7 @@ pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<Str
         for (part, settings) in switches.parts() {
             out.switch(part, settings);
         }
-        if scenario.nic == NicSetup::Fifo {
-            out.head("[nic]").word("kind", "fifo");
-        }
+        out.nic(&scenario.nic);
         for (name, config) in &scenario.transports {
             out.transport(name, config);
         }
@@ -178,6 +176,37 @@ impl Writer {
         if let Some(Some(chip)) = &settings.chip {
             self.chip(&prefix, chip);
         }
+    }
+
+    /// `[nic]`; what is managed is written with the switches.
+    fn nic(&mut self, nic: &NicSetup) {
+        match nic {
+            NicSetup::Managed(_) => {}
+            NicSetup::Unlimited => {
+                self.head("[nic]").word("kind", "unlimited");
+            }
+            NicSetup::Fifo(limit, handoff) => {
+                self.head("[nic]").word("kind", "fifo");
+                match limit {
+                    FifoLimit::Packets(packets) => self.bare("limit", packets),
+                    FifoLimit::Bytes(bytes) => self.word("limit_bytes", bytes),
+                };
+                self.handoff(handoff);
+            }
+            NicSetup::Fq(fq, handoff) => {
+                self.head("[nic]").word("kind", "fq").bare("quantum", fq.quantum);
+                self.bare("initial_quantum", fq.initial_quantum).bare("flow_limit", fq.flow_limit);
+                self.bare("limit", fq.limit).word("refill_delay", fq.refill_delay).handoff(handoff);
+            }
+        }
+    }
+
+    fn handoff(&mut self, handoff: &Handoff) {
+        self.word("bql", handoff.bql);
+        match handoff.small_queue {
+            Some(span) => self.word("small_queue", span),
+            None => self.word("small_queue", "off"),
+        };
     }
 
     fn chip(&mut self, prefix: &str, chip: &ChipSetup) {

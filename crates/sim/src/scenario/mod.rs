@@ -4,6 +4,7 @@ mod check;
 mod chip;
 mod describe;
 mod mirror;
+mod nic;
 mod read;
 mod read_failure;
 mod read_program;
@@ -16,6 +17,7 @@ mod switches;
 pub use chip::{ChipKind, ChipSetup, SideSetup};
 pub use describe::describe;
 pub use mirror::MirrorSetup;
+pub use nic::{FifoLimit, FqSetup, Handoff, NicSetup};
 
 use crate::network::NetworkPlan;
 use crate::transport::TransportConfig;
@@ -45,16 +47,6 @@ pub struct SwitchSetup {
     pub mirror: Option<MirrorSetup>,
     /// The programmable chip that it is, if it is one.
     pub chip: Option<ChipSetup>,
-}
-
-/// The queue in front of a host's link.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum NicSetup {
-    /// One FIFO without a limit.
-    #[default]
-    Fifo,
-    /// A traffic manager with one port; hosts with different rates have different ones, in the order of the hosts.
-    Managed(Vec<ValidConfig>),
 }
 
 /// What fails.

@@ -80,7 +80,6 @@ pub(super) fn read<'d>(file: &str, root: &Table<'d>) -> Result<(Scenario, Topolo
     let switches = Switches::read(root, &network)?;
     let setups = switches.setups(&network, &ports, seed)?;
     let classes = Switches::classes(&setups);
-    let nic = switches.nic(&network, &ports, Switches::queues(&setups), seed)?;
     let tables = root.tables("workload")?;
     if tables.is_empty() {
         return Err(Diagnostic {
@@ -90,6 +89,8 @@ pub(super) fn read<'d>(file: &str, root: &Table<'d>) -> Result<(Scenario, Topolo
         });
     }
     let transports = read_transport::read(root, &tables, classes)?;
+    let largest = check::largest_packet(&transports);
+    let nic = switches.nic(&network, &ports, Switches::queues(&setups), seed, largest)?;
     let changes = read_failure::read(root, &network)?;
     let measure = measure(root, &network)?;
     let mut scenario = Scenario {

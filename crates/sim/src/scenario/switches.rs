@@ -1,6 +1,7 @@
 //! The tables `[switch]`, `[tier.*]`, `[switches.*]` and `[nic]`: what buffers there are and who manages them.
 
-use super::{ChipSetup, MirrorSetup, NicSetup, SwitchSetup, chip, mirror};
+use super::nic::{self, NicSetup};
+use super::{ChipSetup, MirrorSetup, SwitchSetup, chip, mirror};
 use crate::network::NetworkPlan;
 use crate::routing::Ports;
 use crate::topology::MAX_PORTS;
@@ -26,7 +27,7 @@ const KEYS: [&str; 9] = [
 /// The tables of the traffic manager.
 const TABLES: [&str; 6] = ["policy", "scheduler", "ecn", "trim", "mirror", "chip"];
 /// The keys of `[nic]` that need `kind = "managed"`.
-const NIC_KEYS: [&str; 9] = [
+pub(super) const NIC_KEYS: [&str; 9] = [
     "buffer",
     "buffer_per_port_per_gbps",
     "queues",
@@ -160,7 +161,7 @@ impl<'d> Switches<'d> {
             all: Level { name: "", settings, keys, tables: root.clone() },
             tiers: levels(root, "tier", &tiers)?,
             singles: levels(root, "switches", &names)?,
-            nic: nic(root)?,
+            nic: managed_nic(root)?,
             root: root.clone(),
         })
     }
@@ -261,16 +262,18 @@ impl<'d> Switches<'d> {
         queues.filter(|queues| *queues > 1).min().unwrap_or(1)
     }
 
-    /// The queues in front of the hosts' links: one for each class, or one for all. What `[nic]` does not say: as many as the switches'
-    /// ports have, the scheduler of all switches if those are several, and complete sharing.
+    /// What stands in front of the hosts' links, for packets of up to so many bytes. Managed queues are one for each class, or one for all.
+    /// What `[nic]` does not say of them: as many as the switches' ports have, the scheduler of all switches if those are several, and
+    /// complete sharing.
     pub(super) fn nic(
         &self,
         plan: &NetworkPlan,
         ports: &Ports,
         queues: usize,
         seed: u64,
+        largest_packet: u64,
     ) -> Result<NicSetup, Diagnostic> {
-        let Some(level) = &self.nic else { return Ok(NicSetup::Fifo) };
+        let Some(level) = &self.nic else { return nic::read(self.root.table("nic")?.as_ref(), largest_packet) };
         let (settings, keys) = (&level.settings, level.keys.as_ref().unwrap_or(&self.root));
         let buffer = settings.buffer.ok_or_else(|| keys.missing("buffer", "buffer = \"4MB\""))?;
         let mut configs = Vec::with_capacity(plan.hosts.len());
@@ -337,20 +340,12 @@ fn levels<'d>(root: &Table<'d>, key: &str, known: &[&str]) -> Result<Vec<Level<'
     Ok(levels)
 }
 
-/// The `[nic]` table, unless it is a plain FIFO.
-fn nic<'d>(root: &Table<'d>) -> Result<Option<Level<'d>>, Diagnostic> {
+/// The `[nic]` table, if it is managed.
+fn managed_nic<'d>(root: &Table<'d>) -> Result<Option<Level<'d>>, Diagnostic> {
     let Some(table) = root.table("nic")? else { return Ok(None) };
-    let managed = table.get("kind").map_or(Ok(false), |kind| kind.word(&[("fifo", false), ("managed", true)]))?;
-    if !managed {
-        table.allow(&["kind"], |key| NIC_KEYS.contains(&key), "fifo")?;
+    if nic::kind(&table)? != nic::Kind::Managed {
         return Ok(None);
     }
-    if table.has("trim") {
-        let remedy = "remove it; switches trim: write [trim], or [tier.NAME.trim] for a tier";
-        return Err(table.key_error("trim", "hosts do not trim packets", remedy));
-    }
-    let allowed: Vec<&str> = core::iter::once("kind").chain(NIC_KEYS).collect();
-    table.allow(&allowed, |_| false, "managed")?;
     let settings = SwitchSettings::read(Some(&table), &table)?;
     Ok(Some(Level { name: "", settings, keys: Some(table.clone()), tables: table }))
 }

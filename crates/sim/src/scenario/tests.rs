@@ -180,7 +180,26 @@ fn what_is_not_given_has_a_default() {
     let scenario = read(&small(), &[]).unwrap();
     assert_eq!((scenario.name.as_str(), scenario.seed), ("test", 1));
     assert_eq!(scenario.drain, Duration::from_us(1_000_000));
-    assert_eq!((scenario.paths, &scenario.nic), (PathChoice::Ecmp, &NicSetup::Fifo));
+    assert_eq!(scenario.paths, PathChoice::Ecmp);
+    // Packets of 1,460 bytes and 40 of headers.
+    let fq = FqSetup {
+        quantum: 3_000,
+        initial_quantum: 15_000,
+        flow_limit: 100,
+        limit: 10_000,
+        refill_delay: Duration::from_us(40_000),
+    };
+    let handoff = Handoff {
+        bql: Bytes::new(3_000),
+        largest_packet: Bytes::new(1_500),
+        small_queue: Some(Duration::from_us(1_000)),
+    };
+    assert_eq!(scenario.nic, NicSetup::Fq(fq, handoff));
+    let fifo = read(&small(), &[("nic.kind", "fifo")]).unwrap();
+    assert_eq!(fifo.nic, NicSetup::Fifo(FifoLimit::Packets(1_000), handoff));
+    let jumbo = read(&small(), &[("transport.dctcp.mss", "8960")]).unwrap();
+    let NicSetup::Fq(fq, handoff) = jumbo.nic else { panic!() };
+    assert_eq!((fq.quantum, fq.initial_quantum, handoff.bql), (18_000, 90_000, Bytes::new(18_000)));
     assert_eq!(scenario.switches[0].buffers[0].queues, 1);
     assert!(scenario.changes.is_empty());
     assert_eq!(scenario.transports[0].1, TransportConfig::named("dctcp").unwrap());
@@ -248,6 +267,41 @@ fn hosts_have_a_queue_for_each_class_or_one_for_all() {
     for (text, queues) in [("1", 1), ("3", 3)] {
         let NicSetup::Managed(nics) = with(text).unwrap() else { panic!() };
         assert_eq!(nics[0].queues, queues);
+    }
+}
+
+#[test]
+fn what_would_do_nothing_in_front_of_a_host_is_refused() {
+    for (sets, expected) in [
+        (vec![("nic.kind", "red")], "nic.kind: \"red\" is unknown"),
+        (vec![("nic.quantum", "0")], "nic.quantum: no flow would ever send"),
+        (vec![("nic.quantum", "2GB")], "nic.quantum: this is more than can be counted"),
+        (vec![("nic.flow_limit", "0")], "nic.flow_limit: there must be at least one"),
+        (vec![("nic.limit", "0")], "nic.limit: there must be at least one"),
+        (vec![("nic.limit", "4294967295")], "nic.limit: this is more than can be counted"),
+        (vec![("nic.bql", "1499")], "nic.bql: a packet of 1500 bytes would not fit"),
+        (vec![("nic.small_queue", "on")], "nic.small_queue: "),
+        (vec![("nic.limit_bytes", "1MB")], "nic.limit_bytes: this key does nothing with kind = \"fq\""),
+        (
+            vec![("nic.kind", "fifo"), ("nic.quantum", "3000")],
+            "nic.quantum: this key does nothing with kind = \"fifo\"",
+        ),
+        (
+            vec![("nic.kind", "fifo"), ("nic.limit", "9"), ("nic.limit_bytes", "1MB")],
+            "nic.limit_bytes: the limit is there",
+        ),
+        (vec![("nic.kind", "fifo"), ("nic.limit_bytes", "1499")], "nic.limit_bytes: a packet of 1500 bytes would not"),
+        (
+            vec![("nic.kind", "unlimited"), ("nic.limit", "9")],
+            "nic.limit: this key does nothing with kind = \"unlimited\"",
+        ),
+        (
+            vec![("nic.kind", "managed"), ("nic.buffer", "1MB"), ("nic.bql", "3KB")],
+            "nic.bql: this key does nothing with kind = \"managed\"",
+        ),
+    ] {
+        let error = read(&small(), &sets).unwrap_err();
+        assert!(error.contains(expected) && error.contains("help: "), "{sets:?}:\n{error}");
     }
 }
 
@@ -325,7 +379,7 @@ const BAD: &[(&str, &str, &str)] = &[
         "dir/test.toml:46: switches.leaf9: the topology has no switch \"leaf9\"",
     ),
     ("queue_capacity = 100", "queue_capacity = 0", "dir/test.toml:47: switches.leaf1.queue_capacity: 0: no packet"),
-    ("kind = \"managed\"", "", "dir/test.toml:53: nic.buffer: this key does nothing with kind = \"fifo\""),
+    ("kind = \"managed\"", "", "dir/test.toml:53: nic.buffer: this key does nothing with kind = \"fq\""),
     ("buffer = \"1MB\"", "", "dir/test.toml:51: nic.buffer: this key is missing"),
     (
         "initial_window = \"bdp\"",
@@ -560,6 +614,24 @@ fn a_resolved_scenario_reads_back_as_the_same() {
         cases.push((FULL.to_owned(), sets.to_vec()));
     }
     cases.push((FULL.to_owned(), vec![("trim.kind", "ndp"), ("nic.kind", "fifo")]));
+    for sets in [
+        vec![("nic.kind", "unlimited")],
+        vec![("nic.kind", "fifo"), ("nic.limit", "7"), ("nic.small_queue", "off")],
+        vec![("nic.kind", "fifo"), ("nic.limit_bytes", "8MiB"), ("nic.bql", "12KB"), ("nic.small_queue", "250us")],
+        vec![("nic.kind", "fq")],
+        vec![
+            ("nic.kind", "fq"),
+            ("nic.quantum", "1514"),
+            ("nic.initial_quantum", "0"),
+            ("nic.flow_limit", "8"),
+            ("nic.limit", "99"),
+            ("nic.refill_delay", "3ms"),
+            ("nic.bql", "9001"),
+            ("nic.small_queue", "off"),
+        ],
+    ] {
+        cases.push((FULL.to_owned(), sets));
+    }
     cases.push((FULL.to_owned(), vec![("trim.kind", "cut-payload"), ("trim.watermark", "9KB")]));
     cases.push((
         FULL.to_owned(),

@@ -784,9 +784,8 @@ impl LinuxSender {
         if !self.paced {
             return;
         }
-        let percent = if self.window.size < self.window.threshold / 2 { 200 } else { 120 };
-        let packets = self.window.size.max(self.out());
-        self.gap = Duration::from_ps(self.trip.smoothed().ps() * 100 / u64::from(packets * percent));
+        let packets = u64::from(self.window.size.max(self.out()));
+        self.gap = Duration::from_ps(self.trip.smoothed().ps() * 100 / (packets * u64::from(self.pace_percent())));
     }
 
     /// Whether pacing lets a packet go now. Packets of one burst, as large as the kernel makes its segments, go together.
@@ -826,18 +825,18 @@ impl LinuxSender {
         (at_rate + more).clamp(2, largest)
     }
 
-    /// Bytes that may wait below this sender in its host: a millisecond at the pacing rate, at least two packets.
-    pub fn small_queue(&self) -> u64 {
-        let wire = u64::from(self.wire);
-        let packets = self.window.size.max(self.out());
-        let smoothed = self.trip.smoothed().ps();
-        if smoothed == 0 {
-            return u64::MAX;
-        }
-        let percent = if self.window.size < self.window.threshold / 2 { 200 } else { 120 };
-        let millisecond =
-            u128::from(packets) * u128::from(wire) * percent * 1_000_000_000 / (100 * u128::from(smoothed));
-        u64::try_from(millisecond).unwrap_or(u64::MAX).max(2 * wire)
+    /// Bytes that it sends in a millisecond at the pacing rate.
+    pub fn per_millisecond(&self) -> u64 {
+        let smoothed = u128::from(self.trip.smoothed().ps());
+        let packets = u128::from(self.window.size.max(self.out()));
+        let millisecond = packets * u128::from(self.wire) * u128::from(self.pace_percent()) * 10_000_000;
+        u64::try_from(millisecond.checked_div(smoothed).unwrap_or(u128::MAX)).unwrap_or(u64::MAX)
+    }
+
+    /// The pacing rate in windows per hundred round trips: in the first half of slow start the window doubles in a round trip.
+    #[inline(always)]
+    fn pace_percent(&self) -> u32 {
+        if self.window.size < self.window.threshold / 2 { 200 } else { 120 }
     }
 
     /// With segmentation offload, new data waits for more of the window if an ACK is about to open it: until a third of the window, or the largest

@@ -1,26 +1,15 @@
-//! The queue in front of a host's link.
+//! A traffic manager of one port in front of a host's link.
 
 use crate::agenda::NEVER;
 use crate::flows::FlowTable;
 use crate::host::{HostAgenda, slot};
-use crate::packet::{Label, Slot, flag};
+use crate::packet::{Slot, flag};
 use crate::wires::Wires;
 use forebay_tm::{Instant, Packet as CorePacket, PacketId, Tm, ValidConfig, Verdict};
 
-/// The queue in front of a host's link.
-pub(crate) enum Nic {
-    /// A FIFO without a limit: when a packet leaves is known as soon as it comes.
-    Fifo {
-        /// The link.
-        out: u32,
-    },
-    /// A traffic manager of one port.
-    Managed(Box<Managed>),
-}
-
-pub(crate) struct Managed {
+pub(super) struct Managed {
     out: u32,
-    pub(crate) tm: Tm,
+    tm: Tm,
     queue_mask: u8,
     free_at: Instant,
     /// It will be woken when the link is free.
@@ -28,58 +17,31 @@ pub(crate) struct Managed {
     lost: Vec<Slot>,
 }
 
-impl Nic {
-    pub(crate) fn managed(out: u32, config: &ValidConfig) -> Self {
-        Self::Managed(Box::new(Managed {
+impl Managed {
+    pub(super) fn new(out: u32, config: &ValidConfig) -> Self {
+        Self {
             out,
             tm: Tm::new(config.clone()),
             queue_mask: if config.queues == 1 { 0 } else { u8::MAX },
             free_at: Instant::ZERO,
             armed: false,
             lost: Vec::new(),
-        }))
-    }
-
-    /// Sends a packet as soon as the link and the packets before it allow.
-    #[inline(always)]
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        label: Label,
-        agenda: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) {
-        match self {
-            Self::Fifo { out } => {
-                let start = now.max(wires.links[*out as usize].free_at);
-                wires.links[*out as usize].free_at = wires.send(*out, label, start);
-            }
-            Self::Managed(managed) => managed.send(now, label.packet, agenda, wires, flows),
         }
     }
 
     /// Packets dropped here.
-    pub(crate) fn drops(&self) -> u64 {
-        match self {
-            Self::Fifo { .. } => 0,
-            Self::Managed(managed) => managed.tm.pool_counters().dropped.packets,
-        }
+    pub(super) fn drops(&self) -> u64 {
+        self.tm.pool_counters().dropped.packets
     }
 
     /// The link is free.
-    pub(crate) fn free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
-        if let Self::Managed(managed) = self {
-            managed.armed = false;
-            agenda.set(slot::NIC, NEVER);
-            managed.transmit(now, agenda, wires, flows);
-        }
+    pub(super) fn free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
+        self.armed = false;
+        agenda.set(slot::NIC, NEVER);
+        self.transmit(now, agenda, wires, flows);
     }
-}
 
-impl Managed {
-    #[inline(never)]
-    fn send(
+    pub(super) fn send(
         &mut self,
         now: Instant,
         packet: Slot,

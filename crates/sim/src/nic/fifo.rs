@@ -1,0 +1,89 @@
+//! A FIFO with a limit, in packets or in bytes.
+
+use super::{Departure, End};
+use crate::packet::Label;
+use crate::scenario::FifoLimit;
+use std::collections::VecDeque;
+
+/// What one end of a flow has in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    bytes: u64,
+    packets: u32,
+    flow: u32,
+    end: End,
+    /// Its transport waits for room.
+    throttled: bool,
+}
+
+/// The queue of a host.
+#[derive(Debug)]
+pub(super) struct Fifo {
+    limit: FifoLimit,
+    /// Packets in order, each with its account.
+    waiting: VecDeque<(Label, u32)>,
+    bytes: u64,
+    accounts: Vec<Account>,
+    free: Vec<u32>,
+}
+
+impl Fifo {
+    pub(super) fn new(limit: FifoLimit) -> Self {
+        Self { limit, waiting: VecDeque::new(), bytes: 0, accounts: Vec::new(), free: Vec::new() }
+    }
+
+    /// Whether a packet does not fit.
+    pub(super) fn is_full_for(&self, bytes: u32) -> bool {
+        match self.limit {
+            FifoLimit::Packets(limit) => self.waiting.len() >= limit as usize,
+            FifoLimit::Bytes(limit) => self.bytes + u64::from(bytes) > limit.get(),
+        }
+    }
+
+    /// An account for an end of a flow that has none.
+    pub(super) fn open(&mut self, flow: u32, end: End) -> u32 {
+        let account = Account { bytes: 0, packets: 0, flow, end, throttled: false };
+        if let Some(place) = self.free.pop() {
+            self.accounts[place as usize] = account;
+            place
+        } else {
+            self.accounts.push(account);
+            self.accounts.len() as u32 - 1
+        }
+    }
+
+    /// The bytes of an account.
+    pub(super) fn backlog(&self, account: u32) -> u64 {
+        self.accounts[account as usize].bytes
+    }
+
+    /// The transport of an account waits for room.
+    pub(super) fn throttle(&mut self, account: u32) {
+        self.accounts[account as usize].throttled = true;
+    }
+
+    /// Puts a packet at the end; it fits.
+    pub(super) fn enqueue(&mut self, place: u32, label: Label) {
+        let account = &mut self.accounts[place as usize];
+        account.packets += 1;
+        account.bytes += u64::from(label.bytes());
+        self.bytes += u64::from(label.bytes());
+        self.waiting.push_back((label, place));
+    }
+
+    /// The next packet. An end of a flow that has no packet left is told to have no account any more.
+    pub(super) fn dequeue(&mut self, forget: impl FnOnce(u32, End)) -> Option<Departure> {
+        let (label, place) = self.waiting.pop_front()?;
+        self.bytes -= u64::from(label.bytes());
+        let account = &mut self.accounts[place as usize];
+        account.packets -= 1;
+        account.bytes -= u64::from(label.bytes());
+        let throttled = core::mem::replace(&mut account.throttled, false);
+        let departure = Departure { label, flow: account.flow, end: account.end, throttled };
+        if account.packets == 0 {
+            forget(account.flow, account.end);
+            self.free.push(place);
+        }
+        Some(departure)
+    }
+}
