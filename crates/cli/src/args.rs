@@ -428,13 +428,25 @@ pub(crate) struct LabScriptArgs {
     /// The scripts: TOML files.
     #[arg(required = true)]
     pub(crate) scripts: Vec<PathBuf>,
+    /// Do not ask the kernel: compare the simulator with what was recorded. This needs no root.
+    #[arg(long, conflicts_with_all = ["record", "check"])]
+    pub(crate) simulate: bool,
     /// Keep what the kernel sends as the recorded trace of each script. A script is played until three runs of at most seven have sent
     /// the same segments in the same order.
     #[arg(long)]
     pub(crate) record: bool,
+    /// Fail if the kernel does not send what was recorded; it has three tries for each script.
+    #[arg(long, conflicts_with = "record")]
+    pub(crate) check: bool,
     /// The directory of the recorded traces; without this, `recorded` beside each script.
     #[arg(long, value_name = "DIR")]
     pub(crate) recorded: Option<PathBuf>,
+    /// Write a page with a table of all scripts.
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) docs: Option<PathBuf>,
+    /// Show the lines around the place where kernel and simulator part.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(ClapArgs, Debug)]

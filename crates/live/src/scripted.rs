@@ -11,12 +11,11 @@ use crate::linux::Interfaces;
 use crate::pool::{Pool, Slot};
 use crate::port::{Outside, Port, Received};
 use crate::runtime::Opener;
-use forebay_script::director::{Director, Subject};
+use forebay_script::director::Subject;
 use forebay_script::file::{FIRST_SENDER_PORT, RECEIVER_PORT, Script};
+use forebay_script::play::{DelayLine, Fate, Play};
 use forebay_script::trace::{Acknowledgement, Bits, Event, Kind, Position, Side, Trace};
-use forebay_tm::Duration;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use forebay_tm::{Duration, Instant};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time;
@@ -36,81 +35,70 @@ struct End {
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// When its first packet was seen.
-    start: Option<time::Duration>,
+    start: Option<Instant>,
     ends: [End; 2],
     /// What was acknowledged, by acknowledgements that were let through: of the sender's data, of the receiver's.
     heard: [Position; 2],
 }
 
-/// A script that is being played.
+/// A script that is being played, and what was seen.
 #[derive(Debug)]
-struct Play {
+struct Record {
     script: Script,
-    director: Director,
+    play: Play,
     start: time::Instant,
     flows: Vec<Known>,
     /// When the last packet was seen.
-    last: time::Duration,
+    last: Instant,
     events: Vec<Event>,
-    /// Before this, nothing of a direction goes on.
-    barriers: [time::Duration; 2],
 }
 
 /// A script that is being played, shared by all ports and whoever waits for its end.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    play: Arc<Mutex<Play>>,
+    record: Arc<Mutex<Record>>,
 }
 
-/// What becomes of a frame at a port.
-struct Fate {
-    drop: bool,
-    mark: bool,
-    release: time::Duration,
-    duplicate: Option<time::Duration>,
+/// The time since a start.
+fn since(start: time::Instant) -> Instant {
+    Instant::from_ps((start.elapsed().as_nanos() as u64).saturating_mul(1_000))
 }
 
-fn std_time(time: Duration) -> time::Duration {
-    time::Duration::from_nanos(time.ps() / 1_000)
-}
-
-fn tm_time(time: time::Duration) -> Duration {
-    Duration::from_ps((time.as_nanos() as u64).saturating_mul(1_000))
-}
+/// How long a script that has come to its end is still looked at.
+const SETTLED: Duration = Duration::from_us(100_000);
 
 impl Stage {
     /// A script at its beginning. Time counts from now on.
     pub fn new(script: Script) -> Self {
-        let play = Play {
-            director: Director::new(&script),
+        let record = Record {
+            play: Play::new(&script),
             start: time::Instant::now(),
             flows: vec![Known::default(); script.flows.len()],
-            last: time::Duration::ZERO,
+            last: Instant::ZERO,
             events: Vec::new(),
-            barriers: [time::Duration::ZERO; 2],
             script,
         };
-        Self { play: Arc::new(Mutex::new(play)) }
+        Self { record: Arc::new(Mutex::new(record)) }
     }
 
-    fn play(&self) -> MutexGuard<'_, Play> {
-        self.play.lock().unwrap_or_else(PoisonError::into_inner)
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether all has been sent and acknowledged and nothing more has come for some time, or the script's time is over.
     pub fn is_over(&self) -> bool {
-        let play = self.play();
-        let now = play.start.elapsed();
-        let settled = play.last + 3 * std_time(play.script.round_trip) + time::Duration::from_millis(100);
-        let done = play.flows.iter().zip(&play.script.flows).all(|(known, flow)| {
+        let record = self.record();
+        let now = since(record.start);
+        let settled = record.last + Duration::from_ps(3 * record.script.round_trip.ps()) + SETTLED;
+        let done = record.flows.iter().zip(&record.script.flows).all(|(known, flow)| {
             known.heard[0] >= Position::of(flow.segments()) && known.heard[1] >= Position::of(flow.reply_segments())
         });
-        done && now >= settled || now >= std_time(play.script.limit)
+        done && now >= settled || now >= Instant::ZERO + record.script.limit
     }
 
     /// What was seen so far.
     pub fn trace(&self) -> Trace {
-        Trace { about: Vec::new(), events: self.play().events.clone() }
+        Trace { about: Vec::new(), events: self.record().events.clone() }
     }
 }
 
@@ -140,7 +128,7 @@ fn options(header: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
 const WINDOW_SCALE: u8 = 3;
 const SACK: u8 = 5;
 
-impl Play {
+impl Record {
     /// What becomes of a frame; none if it is none of the script's.
     fn meet(&mut self, frame: &[u8], headers: &Headers) -> Option<Fate> {
         let Network::V4(v4) = headers.network else { return None };
@@ -151,16 +139,18 @@ impl Play {
             _ => return None,
         };
         let flow = u32::from(port.checked_sub(FIRST_SENDER_PORT)?);
-        let now = self.start.elapsed();
-        let event = self.event(frame, headers, (flow, side), now)?;
-        let fate = self.fate(&event, frame.len(), now);
+        let now = since(self.start);
+        let (event, fate) = self.event(frame, headers, (flow, side), now)?;
         let known = &mut self.flows[flow as usize];
         if let Some(own) = event.acknowledgement.as_ref().filter(|_| !event.decision.drop) {
             let heard = &mut known.heard[usize::from(side == Side::Sender)];
             *heard = own.next.max(*heard);
         }
         self.last = now;
-        self.events.push(event);
+        // What the sender acknowledges is of interest only where the receiver sends.
+        let replies = self.script.flows[flow as usize].reply > 0;
+        let acknowledgement = event.acknowledgement.filter(|_| side == Side::Receiver || replies);
+        self.events.push(Event { acknowledgement, ..event });
         Some(fate)
     }
 
@@ -170,8 +160,8 @@ impl Play {
         frame: &[u8],
         headers: &Headers,
         (flow, side): (u32, Side),
-        now: time::Duration,
-    ) -> Option<Event> {
+        now: Instant,
+    ) -> Option<(Event, Fate)> {
         let known = self.flows.get_mut(flow as usize)?;
         let at = headers.transport_at?;
         let (sequence, acknowledged) = (word(frame, at + 4)?, word(frame, at + 8)?);
@@ -229,44 +219,21 @@ impl Play {
             (Side::Receiver, Kind::Ack(_)) if !rst => Some(Subject::Ack { next }),
             _ => None,
         };
-        let decision = subject.map(|subject| self.director.decide(flow, subject)).unwrap_or_default();
+        // A packet that crosses a wire is there when its last bit is, but the live switch sends it when its turn begins.
+        let wire = self.script.rate.serialization(frame.len() as u64);
+        let fate = self.play.meet(now, wire, flow, side, subject);
         let class = headers.traffic_class().unwrap_or(0) & 3;
-        // What the sender acknowledges is of interest only where the receiver sends.
-        let replies = self.script.flows[flow as usize].reply > 0;
-        Some(Event {
-            at: tm_time(now - start),
+        let event = Event {
+            at: now.since(start),
             flow,
             side,
             kind,
             bits: Bits { psh, fin, rst, ect: class != 0, ce: class == 3, cwr, ece },
-            acknowledgement: acknowledgement.filter(|_| side == Side::Receiver || replies),
-            decision,
-        })
+            acknowledgement,
+            decision: fate.decision,
+        };
+        Some((event, fate))
     }
-
-    /// When a packet goes on, and how.
-    fn fate(&mut self, event: &Event, bytes: usize, now: time::Duration) -> Fate {
-        let decision = event.decision;
-        let way = usize::from(event.side == Side::Receiver);
-        // A packet that crosses a wire is there when its last bit is, but the live switch sends it when its turn begins.
-        let wire = std_time(self.script.rate.serialization(bytes as u64));
-        let usual = now + std_time(self.script.round_trip) / 2 + wire;
-        let release = (usual + std_time(decision.delay)).max(self.barriers[way]);
-        if decision.hold && !decision.drop {
-            self.barriers[way] = release;
-        }
-        Fate { drop: decision.drop, mark: decision.mark, release, duplicate: decision.duplicate.map(std_time) }
-    }
-}
-
-/// A frame that is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
-    release: time::Duration,
-    /// Frames that go on at the same time keep their order.
-    order: u64,
-    slot: Slot,
-    length: usize,
 }
 
 /// A port with a script around it.
@@ -276,44 +243,40 @@ pub struct Scripted<P> {
     stage: Stage,
     start: time::Instant,
     fresh: Vec<Received>,
-    held: BinaryHeap<Reverse<Held>>,
-    order: u64,
+    held: DelayLine<Received>,
 }
 
 impl<P> Scripted<P> {
     fn new(port: P, stage: Stage) -> Self {
-        let start = stage.play().start;
-        Self { port, stage, start, fresh: Vec::new(), held: BinaryHeap::new(), order: 0 }
+        let start = stage.record().start;
+        Self { port, stage, start, fresh: Vec::new(), held: DelayLine::default() }
     }
 
-    fn hold(&mut self, release: time::Duration, slot: Slot, length: usize) {
-        self.order += 1;
-        self.held.push(Reverse(Held { release, order: self.order, slot, length }));
-    }
-
-    fn meet(&mut self, pool: &mut Pool, Received { slot, length }: Received) {
-        let now = time::Duration::ZERO;
-        let Some(headers) = Headers::parse(pool.bytes(slot, length)) else { return self.hold(now, slot, length) };
-        let fate = self.stage.play().meet(pool.bytes(slot, length), &headers);
-        let Some(fate) = fate else { return self.hold(now, slot, length) };
-        if fate.drop {
+    fn meet(&mut self, pool: &mut Pool, frame: Received) {
+        let Received { slot, length } = frame;
+        let bytes = pool.bytes(slot, length);
+        let headers = Headers::parse(bytes);
+        let fate = headers.and_then(|headers| Some((self.stage.record().meet(bytes, &headers)?, headers)));
+        // What is none of the script's goes on at once.
+        let Some((fate, headers)) = fate else { return self.held.push(Instant::ZERO, frame) };
+        if fate.decision.drop {
             return pool.give(slot);
         }
-        if fate.mark {
+        if fate.decision.mark {
             edit::mark(pool.bytes_mut(slot, length), &headers);
         }
-        self.hold(fate.release, slot, length);
-        if let (Some(after), Some(copy)) = (fate.duplicate, fate.duplicate.and_then(|_| pool.take())) {
-            let frame = pool.bytes(slot, length).to_vec();
-            pool.bytes_mut(copy, length).copy_from_slice(&frame);
-            self.hold(fate.release + after, copy, length);
+        self.held.push(fate.release, frame);
+        if let (Some(at), Some(copy)) = (fate.copy, fate.copy.and_then(|_| pool.take())) {
+            let bytes = pool.bytes(slot, length).to_vec();
+            pool.bytes_mut(copy, length).copy_from_slice(&bytes);
+            self.held.push(at, Received { slot: copy, length });
         }
     }
 
     /// When the next frame goes on, from now.
     fn next(&self) -> Option<time::Duration> {
-        let Reverse(first) = self.held.peek()?;
-        Some(first.release.saturating_sub(self.start.elapsed()))
+        let (next, now) = (self.held.next()?, since(self.start));
+        Some(if next <= now { time::Duration::ZERO } else { time::Duration::from_nanos(next.since(now).ps() / 1_000) })
     }
 }
 
@@ -329,16 +292,8 @@ impl<P: Port> Port for Scripted<P> {
             self.meet(pool, frame);
         }
         self.fresh = fresh;
-        let now = self.start.elapsed();
-        for _ in 0..most {
-            match self.held.peek() {
-                Some(Reverse(held)) if held.release <= now => {
-                    frames.push(Received { slot: held.slot, length: held.length });
-                    self.held.pop();
-                }
-                _ => break,
-            }
-        }
+        let now = since(self.start);
+        frames.extend(std::iter::from_fn(|| self.held.pop(now)).take(most));
         result
     }
 
@@ -355,8 +310,8 @@ impl<P: Port> Port for Scripted<P> {
     }
 
     fn close(&mut self, pool: &mut Pool) {
-        for Reverse(held) in self.held.drain() {
-            pool.give(held.slot);
+        for frame in self.held.drain() {
+            pool.give(frame.slot);
         }
         self.port.close(pool);
     }

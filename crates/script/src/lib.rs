@@ -8,5 +8,6 @@
 pub mod compare;
 pub mod director;
 pub mod file;
+pub mod play;
 pub mod select;
 pub mod trace;

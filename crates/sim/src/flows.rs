@@ -155,6 +155,11 @@ impl FlowTable {
         self.flows[flow as usize].src
     }
 
+    /// Bytes that a flow's packets have beside their payload.
+    pub(crate) fn header(&self, flow: u32) -> u32 {
+        self.flows[flow as usize].header
+    }
+
     pub(crate) fn answer_bytes(&self, flow: u32) -> u32 {
         self.flows[flow as usize].answer_bytes
     }

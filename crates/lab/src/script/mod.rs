@@ -1,7 +1,10 @@
 //! Scripts with real hosts: the kernel's TCP through a live switch that plays the script.
 
 pub mod actors;
+pub mod outcome;
+pub mod page;
 pub mod record;
+pub mod simulate;
 
 use crate::congestion::{Kernel, Loaded};
 use crate::error::{LabError, Result};

@@ -37,8 +37,20 @@ pub fn play_until_stable(stage: &Stage, file: &ScriptFile) -> Result<(Trace, Str
     Ok((trace, format!("{count} of {runs} runs sent the same segments in the same order")))
 }
 
-/// Keeps a trace as the recorded one.
-pub fn keep(file: &ScriptFile, directory: Option<&Path>, agreement: String, mut trace: Trace) -> Result<()> {
+/// Reads the recorded trace of a script.
+pub fn read(file: &ScriptFile, directory: Option<&Path>) -> Result<Trace> {
+    let path = path_of(file, directory);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let problem = format!("{}: cannot read the recorded trace: {error}", path.display());
+        LabError::new(problem, format_args!("record it, as root: forebay lab script --record {}", file.path.display()))
+    })?;
+    Trace::parse(&text).map_err(|problem| {
+        LabError::new(format_args!("{}: {problem}", path.display()), "record it again with --record")
+    })
+}
+
+/// Keeps a trace, and how many runs agreed on it, as the recorded one. Returns it with what is said about it.
+pub fn keep(file: &ScriptFile, directory: Option<&Path>, (mut trace, agreement): (Trace, String)) -> Result<Trace> {
     let kernel = run("uname", &["-srm"], "")?.trim().to_owned();
     let about = [("script", file.name.clone()), ("kernel", kernel), ("agreement", agreement)];
     trace.about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
@@ -46,5 +58,6 @@ pub fn keep(file: &ScriptFile, directory: Option<&Path>, agreement: String, mut 
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(|error| LabError::of_file(parent, "make", &error))?;
     }
-    std::fs::write(&path, trace.to_string()).map_err(|error| LabError::of_file(&path, "write", &error))
+    std::fs::write(&path, trace.to_string()).map_err(|error| LabError::of_file(&path, "write", &error))?;
+    Ok(trace)
 }

@@ -20,7 +20,9 @@ pub use mirror::MirrorSetup;
 use crate::network::NetworkPlan;
 use crate::transport::TransportConfig;
 use crate::workload::WorkloadConfig;
+use forebay_script::file::Script;
 use forebay_tm::{Duration, Instant, ValidConfig};
+use std::sync::Arc;
 
 /// How a switch chooses among equal-cost ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct SwitchSetup {
     pub mirror: Option<MirrorSetup>,
     /// The programmable chip that it is, if it is one.
     pub chip: Option<ChipSetup>,
+    /// The script that it plays, if it plays one: no file says so, only `forebay lab script`.
+    pub script: Option<Arc<Script>>,
 }
 
 /// The queue in front of a host's link.
