@@ -104,6 +104,13 @@ pub(crate) struct LiveArgs {
     /// Stop after this time, such as 10s; without this, it runs until Ctrl-C or SIGTERM.
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Duration>,
+    /// Play a script (docs/lab.md) with the packets of its flows, write what was seen to the file given by --trace, and stop when
+    /// the script is over.
+    #[arg(long, value_name = "SCRIPT.toml", requires = "trace")]
+    pub(crate) script: Option<PathBuf>,
+    /// Where what was seen of a script's flows is written.
+    #[arg(long, value_name = "FILE", requires = "script")]
+    pub(crate) trace: Option<PathBuf>,
     /// Show no live view.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -307,6 +314,18 @@ pub(crate) enum LabCommand {
     Compare(LabCompareArgs),
     /// Load a memcached server and print latencies as JSON.
     Load(LabLoadArgs),
+    /// Play scripts with the kernel's TCP and with the simulator's, and say where they part.
+    Script(LabScriptArgs),
+    /// What runs on a host of a script.
+    #[command(hide = true)]
+    Actor {
+        /// The script.
+        script: PathBuf,
+        /// The kernel's name of the congestion control.
+        congestion_control: String,
+        /// The receiver's address; the receiver has none.
+        to: Option<std::net::Ipv4Addr>,
+    },
     /// What runs on a host of an experiment.
     #[command(hide = true)]
     Agent {
@@ -402,6 +421,32 @@ pub(crate) struct LabRunArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct LabScriptArgs {
+    /// The scripts: TOML files.
+    #[arg(required = true)]
+    pub(crate) scripts: Vec<PathBuf>,
+    /// Do not ask the kernel: compare the simulator with what was recorded. This needs no root.
+    #[arg(long, conflicts_with_all = ["record", "check"])]
+    pub(crate) simulate: bool,
+    /// Keep what the kernel sends as the recorded trace of each script. A script is played until three runs of at most seven have sent
+    /// the same segments in the same order.
+    #[arg(long)]
+    pub(crate) record: bool,
+    /// Fail if the kernel does not send what was recorded; it has three tries for each script.
+    #[arg(long, conflicts_with = "record")]
+    pub(crate) check: bool,
+    /// The directory of the recorded traces; without this, `recorded` beside each script.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) recorded: Option<PathBuf>,
+    /// Write a page with a table of all scripts.
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) docs: Option<PathBuf>,
+    /// Show the lines around the place where kernel and simulator part.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(ClapArgs, Debug)]

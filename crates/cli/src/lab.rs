@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::{LabArgs, LabCommand, LabExecArgs, LabLoadArgs, LabSwitch, LabUpArgs};
 use crate::output::print;
-use crate::{lab_compare, lab_run};
+use crate::{lab_compare, lab_run, lab_script};
 use forebay_lab::job::Job;
 use forebay_lab::layout::Layout;
 use forebay_lab::network::{self, HostSettings};
@@ -30,6 +30,8 @@ pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
         LabCommand::Run(args) => lab_run::run(prefix, args),
         LabCommand::Compare(args) => lab_compare::run(args),
         LabCommand::Load(args) => load(args),
+        LabCommand::Script(args) => lab_script::run(prefix, args),
+        LabCommand::Actor { script, congestion_control, to } => lab_script::act(script, congestion_control, *to),
         LabCommand::Agent { job, host } => agent(job, *host),
     }
 }

@@ -16,6 +16,7 @@ mod found;
 mod lab;
 mod lab_compare;
 mod lab_run;
+mod lab_script;
 mod live;
 mod output;
 mod pisa;

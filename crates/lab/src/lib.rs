@@ -19,6 +19,7 @@ pub mod notes;
 pub mod point;
 pub mod program;
 pub mod programs;
+pub mod script;
 pub mod switch_file;
 pub mod switch_process;
 pub mod translate;

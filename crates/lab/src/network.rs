@@ -26,6 +26,10 @@ pub struct HostSettings {
     pub mss: Option<u32>,
     /// Hosts send no faster than their links.
     pub paced: bool,
+    /// A pause makes the window small again.
+    pub idle_restart: bool,
+    /// Bytes that sockets have for what they send and receive from the start, if these are not the kernel's own, which grow.
+    pub socket_memory: Option<u64>,
     /// There are addresses fd00::1 and so on, too.
     pub ipv6: bool,
 }
@@ -39,6 +43,8 @@ impl Default for HostSettings {
             rto_min: None,
             mss: None,
             paced: true,
+            idle_restart: false,
+            socket_memory: None,
             ipv6: false,
         }
     }
@@ -181,11 +187,16 @@ fn set_host(layout: &Layout, number: usize, settings: &HostSettings) -> Result<(
     }
     for (key, value) in [
         ("tcp_ecn", if settings.ecn { "1" } else { "2" }),
-        ("tcp_slow_start_after_idle", "0"),
+        ("tcp_slow_start_after_idle", if settings.idle_restart { "1" } else { "0" }),
         ("tcp_no_metrics_save", "1"),
         ("tcp_reflect_tos", "1"),
     ] {
         let _ = writeln!(lines, "echo {value} >/proc/sys/net/ipv4/{key}");
+    }
+    if let Some(bytes) = settings.socket_memory {
+        for key in ["tcp_rmem", "tcp_wmem"] {
+            let _ = writeln!(lines, "echo 4096 {bytes} {bytes} >/proc/sys/net/ipv4/{key}");
+        }
     }
     lines.push_str("ip link set dev lo up\n");
     lines.push_str(&interface_lines(INTERFACE, &host.mac(number)));

@@ -4,6 +4,7 @@ use crate::error::{LabError, Result};
 use crate::program::{cannot_start, in_namespace};
 use forebay_control::client::Client;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -34,10 +35,14 @@ impl SwitchProcess {
     /// Starts `forebay live` with this file in a namespace, and waits until all ports are attached. The log and the control socket are in
     /// `directory`.
     pub fn start(forebay: &str, namespace: &str, file: &Path, directory: &Path) -> Result<Self> {
+        Self::start_with(in_namespace(namespace, forebay), file, directory, &[])
+    }
+
+    /// [`SwitchProcess::start`] by another command, with more arguments.
+    pub fn start_with(mut command: Command, file: &Path, directory: &Path, arguments: &[&OsStr]) -> Result<Self> {
         let log = directory.join("log");
         let output = File::create(&log).map_err(|error| LabError::of_file(&log, "write", &error))?;
-        let mut command: Command = in_namespace(namespace, forebay);
-        command.arg("live").arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
+        command.arg("live").arg(file).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
         let child = command.spawn().map_err(|error| cannot_start("ip", &error))?;
         let mut own = Self { child, directory: directory.to_owned(), log };
         own.wait_until_ready()?;
@@ -74,6 +79,18 @@ impl SwitchProcess {
     /// Lets it run on when this program ends.
     pub fn detach(self) {
         std::mem::forget(self);
+    }
+
+    /// Waits until it ends by itself, but not for ever. Returns whether it has ended.
+    pub fn wait(&mut self, longest: Duration) -> bool {
+        let end = Instant::now() + longest;
+        while Instant::now() < end {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
     }
 
     /// Stops it and waits for its last counters, as JSON.

@@ -24,6 +24,7 @@ pub mod port;
 pub mod remaining;
 pub mod routes;
 pub mod runtime;
+pub mod scripted;
 pub mod settings;
 pub mod snapshot;
 pub mod stations;

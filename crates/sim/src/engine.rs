@@ -22,6 +22,7 @@ use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Alive, Ports, Routes};
 use crate::scenario::{Change, Scenario, SwitchSetup};
+use crate::scripted::HOST_RATE;
 use crate::switch::Switch;
 use crate::traffic::Traffic;
 use crate::transport::TransportKind;
@@ -91,6 +92,14 @@ impl<'s> World<'s> {
 
         let cabling = Ports::new(network);
         let fabric_links = connect(scenario, &cabling, &mut wires, &degree);
+        let scripted =
+            |node: usize| node.checked_sub(hosts).is_some_and(|switch| scenario.switches[switch].script.is_some());
+        for node in (0..network.nodes()).filter(|node| scripted(*node)) {
+            let first = fabric_links.first_incoming[node] as usize;
+            for link in &mut wires.links[first..first + degree[node]] {
+                link.rate = HOST_RATE;
+            }
+        }
 
         let mut flows = FlowTable::new(transports, seed);
         // A flow is named by its workload and its place in it, so that other workloads do not change its paths.
@@ -102,6 +111,10 @@ impl<'s> World<'s> {
             });
             flows.add(*spec, mix(u64::from(spec.workload)) ^ place);
         }
+        flows.writes.clone_from(&plan.writes);
+        // A switch that plays a script holds packets.
+        let scripts = scenario.switches.iter().filter_map(|setup| setup.script.as_ref());
+        flows.held = scripts.map(|script| script.round_trip).max().unwrap_or(Duration::ZERO);
         for flow in &scenario.measure.trace_flows {
             if let Some(flow) = flows.flows.get_mut(*flow as usize) {
                 flow.traced = true;
@@ -144,6 +157,9 @@ impl<'s> World<'s> {
             if let Some(chip) = &setup.chip {
                 switch = switch.programmed(chip, seed);
             }
+            if let Some(script) = &setup.script {
+                switch = switch.playing(script);
+            }
             switch.reroute(&routes);
             switch
         });
@@ -158,8 +174,12 @@ impl<'s> World<'s> {
                 wires.announce(network.switch_node(number), slot, key);
             }
         }
-        // The shortest packet is a byte long.
-        let lookahead = network.cables.iter().map(|cable| (cable.delay.ps() + cable.rate.serialization(1).ps()).max(1));
+        // The shortest packet is a byte long, and hosts send it to a switch that plays a script faster than the cable says.
+        let lookahead = network.cables.iter().map(|cable| {
+            let faster = scripted(cable.a as usize) || scripted(cable.b as usize);
+            let rate = if faster { cable.rate.max(HOST_RATE) } else { cable.rate };
+            (cable.delay.ps() + rate.serialization(1).ps()).max(1)
+        });
         let lookahead = lookahead.min().unwrap_or(1);
         let tracer = Tracer::new(
             !scenario.measure.trace_flows.is_empty(),
@@ -360,6 +380,7 @@ impl<'s> World<'s> {
             queue_timeline: self.sampler.queue_timeline,
             progress: self.progress.samples,
             trace: self.net.tracer.events,
+            script: self.switches.iter_mut().flat_map(Switch::seen_of_script).collect(),
             lost_to_failures: self.net.wires.lost,
             sent: self.hosts.iter().map(Host::sent).sum(),
             received: self.hosts.iter().map(Host::received).sum(),

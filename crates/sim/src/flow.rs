@@ -1,6 +1,8 @@
 //! Flows: as a workload plans them, and what became of them.
 
+use crate::transport::linux::Writes;
 use forebay_tm::{Duration, Instant};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// No query, no session.
@@ -118,6 +120,8 @@ pub struct TrafficPlan {
     pub queries: Vec<QuerySpec>,
     /// Closed-loop clients.
     pub sessions: Vec<Session>,
+    /// Flows of TCP as Linux has it that an application writes piece by piece.
+    pub writes: BTreeMap<u32, Writes>,
 }
 
 /// What became of a flow.

@@ -2,9 +2,11 @@
 
 use crate::flow::{FlowRecord, FlowSpec, NONE};
 use crate::nic::End;
+use crate::transport::linux::{Connection, Writes};
 use crate::transport::{Receiver, Sender, TransportConfig};
 use forebay_tm::random::mix;
 use forebay_tm::{Duration, Instant};
+use std::collections::{BTreeMap, HashMap};
 
 /// What packets need of their flow.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct Flow {
     /// Flows that it still waits for.
     pub(crate) waits_for: u16,
     pub(crate) traced: bool,
+    /// It goes over the connection of an earlier flow.
+    pub(crate) kept: bool,
 }
 
 impl Flow {
@@ -96,6 +100,12 @@ pub(crate) struct FlowTable {
     pub(crate) transports: Vec<TransportConfig>,
     pub(crate) senders: Slab<Armed<Sender>>,
     pub(crate) receivers: Slab<Armed<Receiver>>,
+    /// Connections that wait for another flow, by source, destination and transport.
+    pub(crate) idle: HashMap<(u32, u32, u16), Vec<Connection>>,
+    /// What is written piece by piece.
+    pub(crate) writes: BTreeMap<u32, Writes>,
+    /// Round trips are longer by this than links make them.
+    pub(crate) held: Duration,
     /// Flows with an end that have not arrived whole.
     pub(crate) unfinished: u64,
     seed: u64,
@@ -109,6 +119,9 @@ impl FlowTable {
             transports,
             senders: Slab::default(),
             receivers: Slab::default(),
+            idle: HashMap::new(),
+            writes: BTreeMap::new(),
+            held: Duration::ZERO,
             unfinished: 0,
             seed,
         }
@@ -135,6 +148,7 @@ impl FlowTable {
             packets: crate::transport::FlowInfo::packets_of(spec.bytes, common.mss),
             waits_for: spec.waits_for,
             traced: false,
+            kept: false,
         });
         self.records.push(FlowRecord {
             spec,
@@ -168,6 +182,11 @@ impl FlowTable {
 
     pub(crate) fn source(&self, flow: u32) -> u32 {
         self.flows[flow as usize].src
+    }
+
+    /// Bytes that a flow's packets have beside their payload.
+    pub(crate) fn header(&self, flow: u32) -> u32 {
+        self.flows[flow as usize].header
     }
 
     pub(crate) fn answer_bytes(&self, flow: u32) -> u32 {

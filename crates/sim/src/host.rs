@@ -146,8 +146,8 @@ impl Host {
         let (info, ideal) = flow_info(number, around);
         let record = &mut around.flows.records[number as usize];
         (record.spec.start, record.ideal) = (now, ideal);
-        let config = &around.flows.transports[usize::from(record.spec.transport)];
-        let sender = Sender::new(config, info, now);
+        let sender = open_sender(now, number, info, &mut around.flows);
+        let record = &around.flows.records[number as usize];
         let armed = Armed { machine: sender, armed: Instant::NEVER, until: record.spec.until };
         around.flows.flows[number as usize].sender = around.flows.senders.insert(armed);
         self.pump(now, number, agenda, around);
@@ -226,7 +226,8 @@ impl Host {
     fn open_receiver(&mut self, number: u32, around: &mut Net) -> u32 {
         let (info, _) = flow_info(number, around);
         let transport = around.flows.flows[number as usize].transport;
-        let machine = Receiver::new(&around.flows.transports[usize::from(transport)], info);
+        let kept = around.flows.flows[number as usize].kept;
+        let machine = Receiver::new(&around.flows.transports[usize::from(transport)], info, kept);
         let receiver = around.flows.receivers.insert(Armed { machine, armed: Instant::NEVER, until: Instant::NEVER });
         around.flows.flows[number as usize].receiver = receiver;
         receiver
@@ -365,6 +366,13 @@ impl Host {
         self.nic.close(&mut flow.queues[End::Source as usize]);
         let machine = &around.flows.senders.get_mut(place).machine;
         let (stats, done) = (machine.stats(), machine.is_done());
+        let spec = &around.flows.records[number as usize].spec;
+        if around.flows.transports[usize::from(spec.transport)].keeps_connections() {
+            if let Some(connection) = machine.connection() {
+                let between = (spec.src, spec.dst, spec.transport);
+                around.flows.idle.entry(between).or_default().push(connection);
+            }
+        }
         around.flows.senders.remove(place);
         let record = &mut around.flows.records[number as usize];
         record.retransmissions = stats.retransmissions;
@@ -546,6 +554,21 @@ impl Host {
     }
 }
 
+/// The sender of a flow: on a connection that is idle, if connections are kept, else on its own.
+fn open_sender(now: Instant, number: u32, info: FlowInfo, flows: &mut FlowTable) -> Sender {
+    let spec = &flows.records[number as usize].spec;
+    let config = &flows.transports[usize::from(spec.transport)];
+    if config.keeps_connections() {
+        let idle = flows.idle.get_mut(&(spec.src, spec.dst, spec.transport)).and_then(Vec::pop);
+        flows.flows[number as usize].kept = idle.is_some();
+        return Sender::on_connection(config, info, now, idle);
+    }
+    match (Sender::new(config, info, now), flows.writes.get(&number)) {
+        (Sender::Linux(sender), Some(writes)) => Sender::Linux(Box::new(sender.with_writes(now, writes.clone()))),
+        (sender, _) => sender,
+    }
+}
+
 /// What both ends of a flow know of it from the start, and how long it would take alone.
 fn flow_info(number: u32, around: &Net) -> (FlowInfo, Duration) {
     let flow = &around.flows.flows[number as usize];
@@ -555,7 +578,7 @@ fn flow_info(number: u32, around: &Net) -> (FlowInfo, Duration) {
     let info = FlowInfo {
         bytes: spec.bytes,
         packets: flow.packets,
-        base_rtt: facts.base_rtt,
+        base_rtt: Duration::from_ps(facts.base_rtt.ps() + around.flows.held.ps()),
         rate: facts.rate,
         number: flow.hash,
         seed: around.seed,

@@ -18,6 +18,7 @@ pub mod packet;
 pub mod paths;
 pub mod routing;
 pub mod scenario;
+mod scripted;
 mod switch;
 pub mod topology;
 pub mod trace;

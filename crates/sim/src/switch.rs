@@ -12,7 +12,10 @@ use crate::packet::{HopStamp, Kind, Label, Packet, Slot, flag};
 use crate::paths::switch_salt;
 use crate::routing::{Routes, Ways, choose};
 use crate::scenario::{ChipSetup, MirrorSetup, PathChoice, SwitchSetup};
+use crate::scripted::Scripted;
 use crate::wires::Wires;
+use forebay_script::file::Script;
+use forebay_script::trace::Event;
 use forebay_tm::random::{Random, mix};
 use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Departure, Instant, Lost, Packet as CorePacket, PacketId, Reason, Tm, Verdict};
@@ -32,10 +35,11 @@ pub(crate) struct Port {
     pub(crate) armed: bool,
 }
 
-/// What kind of switch a copy of the loop is for: others have nothing to do with mirrors and chips.
+/// What kind of switch a copy of the loop is for: others have nothing to do with mirrors, chips and scripts.
 const PLAIN: u8 = 0;
 const MIRROR: u8 = 1;
 const CHIP: u8 = 2;
+const SCRIPT: u8 = 3;
 
 /// Slots that the agenda of a chip may have: each number has a copy of the loop.
 const CHIP_SLOTS: [usize; 2] = [32, 256];
@@ -70,12 +74,14 @@ pub(crate) struct Switch {
     pub(crate) lost: Vec<Lost>,
     /// The port of the last arrival, if the switch mirrors.
     arrived_at: usize,
-    /// It neither mirrors nor is a chip.
+    /// It neither mirrors, nor is a chip, nor plays a script.
     is_plain: bool,
     /// What becomes of rejected packets, if they are not simply gone.
     mirror: Option<Mirror>,
     /// The programmable chip that it is, if it is one.
     pub(crate) chip: Option<Box<Chip>>,
+    /// The script that it plays, if it plays one.
+    script: Option<Box<Scripted>>,
 }
 
 impl Switch {
@@ -105,6 +111,7 @@ impl Switch {
             is_plain: true,
             mirror: None,
             chip: None,
+            script: None,
         }
     }
 
@@ -122,6 +129,18 @@ impl Switch {
         self.is_plain = false;
         self.chip = Some(Box::new(chip));
         self
+    }
+
+    /// Plays a script from now on.
+    pub(crate) fn playing(mut self, script: &Script) -> Self {
+        self.is_plain = false;
+        self.script = Some(Box::new(Scripted::new(script)));
+        self
+    }
+
+    /// What it has seen of the flows of its script.
+    pub(crate) fn seen_of_script(&mut self) -> Vec<Event> {
+        self.script.as_mut().map(|script| core::mem::take(&mut script.events)).unwrap_or_default()
     }
 
     /// What its chip has seen.
@@ -145,14 +164,14 @@ impl Switch {
     }
 
     /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
-    /// both. Switches that mirror have all there can be, programmable chips one of a few numbers.
+    /// both. Switches that mirror or play a script have all there can be, programmable chips one of a few numbers.
     pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
         if let Some(chip) = &setup.chip {
             let inside = chip.inside(ports);
             let needed = 2 * (ports + inside);
             return CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
         }
-        if setup.mirror.is_some() { MAX_SLOTS } else { 2 * ports.next_power_of_two() }
+        if setup.mirror.is_some() || setup.script.is_some() { MAX_SLOTS } else { 2 * ports.next_power_of_two() }
     }
 
     /// Handles all events before the horizon.
@@ -174,11 +193,14 @@ impl Switch {
         }
     }
 
-    /// [`Switch::run`] of switches that mirror, and of chips.
+    /// [`Switch::run`] of switches that mirror or play a script, and of chips.
     #[cold]
     #[inline(never)]
     fn run_special(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
         match (self.chip.is_some(), agenda.slots()) {
+            (false, _) if self.script.is_some() => {
+                self.run_sized::<{ 2 * MAX_SLOTS }, SCRIPT>(agenda.sized(), horizon, around);
+            }
             (false, _) => self.run_sized::<{ 2 * MAX_SLOTS }, MIRROR>(agenda.sized(), horizon, around),
             (true, 32) => self.run_sized::<64, CHIP>(agenda.sized(), horizon, around),
             (true, 256) => self.run_sized::<512, CHIP>(agenda.sized(), horizon, around),
@@ -203,7 +225,9 @@ impl Switch {
             let now = around.wires.clock.instant(key);
             let slot = key.slot();
             if slot < NODES / 4 {
-                if WHAT != CHIP {
+                if WHAT == SCRIPT && slot == self.ports.len() {
+                    self.go_on(now, agenda, around);
+                } else if WHAT != CHIP {
                     self.transmission_over(now, slot, agenda, around);
                 } else if slot < self.ports.len() {
                     self.chip_transmit(now, slot, agenda, around);
@@ -219,6 +243,10 @@ impl Switch {
                         None => self.chip_arrive(now, from, label, agenda, around),
                         Some(pipeline) => self.chip_arrive_again(now, pipeline, label, agenda, around),
                     }
+                    continue;
+                }
+                if WHAT == SCRIPT {
+                    self.arrive_on_stage(now, label, agenda, around);
                     continue;
                 }
                 if WHAT == MIRROR {
@@ -395,6 +423,49 @@ impl Switch {
             }
         }
         self.arrive_at_idle(now, number, slot, agenda, around);
+    }
+
+    /// A packet comes to a switch that plays a script: it is held, or it is gone.
+    #[inline(never)]
+    fn arrive_on_stage<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        label: Label,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        let Some(script) = &mut self.script else { return };
+        let packet = around.wires.arena.get_mut(label.packet);
+        let fate = script.meet(now, packet, &around.flows);
+        if fate.decision.drop {
+            return around.wires.lose(label.packet);
+        }
+        if fate.decision.mark && packet.has(flag::ECT) {
+            packet.flags |= flag::CE;
+        }
+        let packet = *packet;
+        script.held.push(fate.release, label);
+        if let Some(at) = fate.copy {
+            let copy = around.wires.arena.insert(packet);
+            script.held.push(at, around.wires.arena.label(copy, label.bytes()));
+        }
+        self.wait_for_held(agenda, around);
+    }
+
+    /// Packets that were held go on.
+    #[inline(never)]
+    fn go_on<const NODES: usize>(&mut self, now: Instant, agenda: &mut Sized<'_, NODES>, around: &mut Net) {
+        while let Some(label) = self.script.as_mut().and_then(|script| script.held.pop(now)) {
+            self.arrive(now, label, agenda, around);
+        }
+        self.wait_for_held(agenda, around);
+    }
+
+    /// The slot behind the ports is for the packet that goes on next.
+    fn wait_for_held<const NODES: usize>(&mut self, agenda: &mut Sized<'_, NODES>, around: &Net) {
+        let next = self.script.as_ref().and_then(|script| script.held.next());
+        let slot = self.ports.len();
+        agenda.set(slot, next.map_or(NEVER, |at| around.wires.clock.timer(at, slot)));
     }
 
     /// A header comes from recirculation, for the port that is its label's destination.

@@ -11,7 +11,8 @@ use crate::scenario_file;
 use forebay_live::backend::privileges;
 use forebay_live::handle::{self, Handle};
 use forebay_live::linux::Interfaces;
-use forebay_live::runtime::{End, Runtime, Source};
+use forebay_live::runtime::{End, Opener, Runtime, Source};
+use forebay_live::scripted::{ScriptedInterfaces, Stage};
 use forebay_live::settings::{self, Interface, LiveConfig};
 use forebay_live::snapshot::Snapshot;
 use std::io::{IsTerminal, Write};
@@ -37,21 +38,47 @@ pub(crate) fn run(args: &LiveArgs) -> Result<(), Failure> {
     let (handle, ear) = handle::pair();
     let interfaces = Interfaces::new(&config);
     let source = Source { file: &file, text: &text, changes: &changes, settings: &settings };
-    let mut runtime = Runtime::new(config.clone(), source, interfaces, ear).map_err(Failure::Input)?;
+    let Some(script) = &args.script else {
+        let runtime = Runtime::new(config.clone(), source, interfaces, ear).map_err(Failure::Input)?;
+        return serve(runtime, &handle, &config, &settings, args, None);
+    };
+    let script_text = read_text(script)?;
+    let stage = Stage::new(forebay_script::file::read(&script.display().to_string(), &script_text)?);
+    let interfaces = ScriptedInterfaces::new(interfaces, stage.clone());
+    let runtime = Runtime::new(config.clone(), source, interfaces, ear).map_err(Failure::Input)?;
+    serve(runtime, &handle, &config, &settings, args, Some(&stage))?;
+    match &args.trace {
+        Some(path) => timeline::write_whole(path, &stage.trace().to_string()),
+        None => Ok(()),
+    }
+}
+
+/// Runs a switch until it is to stop, with its socket, timeline and view.
+fn serve<O: Opener + Send + 'static>(
+    mut runtime: Runtime<O>,
+    handle: &Handle,
+    config: &LiveConfig,
+    settings: &str,
+    args: &LiveArgs,
+    stage: Option<&Stage>,
+) -> Result<(), Failure>
+where
+    O::Port: Send,
+{
     let timeline = config.run.out.as_ref().map(|out| {
         std::fs::create_dir_all(out).map_err(|error| cannot_write(&out.display().to_string(), &error))?;
-        timeline::write_whole(&out.join("switch.toml"), &settings)?;
+        timeline::write_whole(&out.join("switch.toml"), settings)?;
         Timeline::create(&out.join("timeline.csv"))
     });
     let timeline = timeline.transpose()?;
-    let control = control_path(&config);
-    let server = forebay_control::serve(handle.clone(), config.http.clone(), control)
+    let server = forebay_control::serve(handle.clone(), config.http.clone(), control_path(config))
         .map_err(|error| Failure::Input(format!("error: {error}")))?;
     let mut watcher = Watcher {
         handle: handle.clone(),
         timeline,
         view: !args.quiet && std::io::stdout().is_terminal(),
         end: args.duration.map(|duration| Instant::now() + Duration::from_nanos(duration.ps() / 1_000)),
+        stage: stage.cloned(),
     };
     stop_gently();
     let loop_thread = thread::Builder::new().name("switch".to_owned()).spawn(move || {
@@ -70,7 +97,7 @@ pub(crate) fn run(args: &LiveArgs) -> Result<(), Failure> {
     let end = loop_thread.join();
     drop(server);
     let last = handle.snapshot();
-    watcher.finish(last.as_deref(), &config)?;
+    watcher.finish(last.as_deref(), config)?;
     watched?;
     match end {
         Ok(End::Asked) => Ok(()),
@@ -93,13 +120,20 @@ struct Watcher {
     timeline: Option<Timeline>,
     view: bool,
     end: Option<Instant>,
+    /// The script that it is about, if there is one: it ends with it.
+    stage: Option<Stage>,
 }
 
 impl Watcher {
     /// Watches until the switch is to stop, or has.
     fn watch<T>(&mut self, loop_thread: &thread::JoinHandle<T>) -> Result<(), Failure> {
         let (mut sequence, mut drawn) = (0, None::<(Instant, Arc<Snapshot>)>);
-        while !is_interrupted() && !loop_thread.is_finished() && self.end.is_none_or(|end| Instant::now() < end) {
+        let is_over = |stage: &Option<Stage>| stage.as_ref().is_some_and(Stage::is_over);
+        while !is_interrupted()
+            && !loop_thread.is_finished()
+            && self.end.is_none_or(|end| Instant::now() < end)
+            && !is_over(&self.stage)
+        {
             let Some(snapshot) = self.handle.newer_than(sequence, PATIENCE) else { continue };
             sequence = snapshot.sequence;
             if let Some(timeline) = &mut self.timeline {

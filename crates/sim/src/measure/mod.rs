@@ -157,6 +157,8 @@ pub struct RunResult {
     pub progress: Vec<FlowSample>,
     /// What happened to the packets that were watched, in the order of their places' turns.
     pub trace: Vec<trace::TraceEvent>,
+    /// What switches that play a script have seen, switch by switch.
+    pub script: Vec<forebay_script::trace::Event>,
     /// Packets that hosts sent, and that reached hosts, answers included.
     pub sent: u64,
     /// See `sent`.

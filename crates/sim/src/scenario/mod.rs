@@ -22,7 +22,9 @@ pub use nic::{FifoLimit, FqSetup, Handoff, NicSetup};
 use crate::network::NetworkPlan;
 use crate::transport::TransportConfig;
 use crate::workload::WorkloadConfig;
+use forebay_script::file::Script;
 use forebay_tm::{Duration, Instant, ValidConfig};
+use std::sync::Arc;
 
 /// How a switch chooses among equal-cost ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub struct SwitchSetup {
     pub mirror: Option<MirrorSetup>,
     /// The programmable chip that it is, if it is one.
     pub chip: Option<ChipSetup>,
+    /// The script that it plays, if it plays one: no file says so, only `forebay lab script`.
+    pub script: Option<Arc<Script>>,
 }
 
 /// What fails.

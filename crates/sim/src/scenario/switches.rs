@@ -196,7 +196,7 @@ impl<'d> Switches<'d> {
             if let Some(chip) = &mut chip {
                 check_chip(chip, &switch.name, rates.len(), &buffers, mirror.is_some(), &levels)?;
             }
-            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip });
+            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip, script: None });
         }
         self.check_header_classes(&setups)?;
         Ok(setups)

@@ -268,6 +268,11 @@ impl TransportConfig {
         self.common.stack == Stack::Linux && self.kind.has_stack()
     }
 
+    /// Whether a flow goes over the connection of an earlier one, if one is idle.
+    pub fn keeps_connections(&self) -> bool {
+        self.is_linux() && self.common.linux.keep_connections
+    }
+
     /// Where a transport's paper differs from the common defaults.
     fn adjust(kind: &TransportKind, common: &mut Common) {
         match kind {

@@ -130,14 +130,32 @@ macro_rules! each_sender {
 }
 
 impl Sender {
-    /// The sender of a flow that starts now.
+    /// The sender of a flow that starts now, on a connection of its own.
     pub fn new(config: &TransportConfig, flow: FlowInfo, now: Instant) -> Self {
         match &config.kind {
             TransportKind::PFabric(own) => Self::PFabric(pfabric::PFabricSender::new(&config.common, own, flow, now)),
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpSender::new(&config.common, own, flow, now)),
             TransportKind::Udp(own) => Self::Udp(udp::UdpSender::new(&config.common, own, flow, now)),
-            _ if config.is_linux() => Self::Linux(Box::new(linux::LinuxSender::new(config, flow, now, None))),
+            _ if config.is_linux() => Self::on_connection(config, flow, now, None),
             _ => Self::Stream(stream::StreamSender::new(config, flow, now)),
+        }
+    }
+
+    /// The sender of a flow of Linux's TCP, on a connection that an earlier flow has left, if there is one.
+    pub fn on_connection(
+        config: &TransportConfig,
+        flow: FlowInfo,
+        now: Instant,
+        connection: Option<linux::Connection>,
+    ) -> Self {
+        Self::Linux(Box::new(linux::LinuxSender::new(config, flow, now, connection)))
+    }
+
+    /// The connection, when all has been delivered, if it can carry another flow.
+    pub fn connection(&self) -> Option<linux::Connection> {
+        match self {
+            Self::Linux(sender) => sender.leave(),
+            _ => None,
         }
     }
 
@@ -218,12 +236,12 @@ pub enum Receiver {
 }
 
 impl Receiver {
-    /// The receiver of a flow.
-    pub fn new(config: &TransportConfig, flow: FlowInfo) -> Self {
+    /// The receiver of a flow; `kept` if its connection has carried another before.
+    pub fn new(config: &TransportConfig, flow: FlowInfo, kept: bool) -> Self {
         match &config.kind {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpReceiver::new(&config.common, own, flow)),
             TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(config.common.header)),
-            _ if config.is_linux() => Self::Linux(linux::LinuxReceiver::new(config, flow, false)),
+            _ if config.is_linux() => Self::Linux(linux::LinuxReceiver::new(config, flow, kept)),
             _ => Self::Stream(receiver::StreamReceiver::new(config, flow)),
         }
     }

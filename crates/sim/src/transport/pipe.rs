@@ -82,7 +82,7 @@ impl Pipe {
         let now = Instant::from_ps(1_000_000);
         Self {
             sender: Sender::new(config, flow, now),
-            receiver: Receiver::new(config, flow),
+            receiver: Receiver::new(config, flow, false),
             now,
             sent: Vec::new(),
             bottleneck,

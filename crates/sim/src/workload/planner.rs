@@ -175,7 +175,7 @@ fn sort(draft: Draft) -> TrafficPlan {
     let mut triggers: Vec<(u32, u32)> =
         draft.triggers.iter().map(|(before, after)| (renumbered(*before), renumbered(*after))).collect();
     triggers.sort_unstable();
-    TrafficPlan { flows, triggers, queries, sessions: draft.sessions }
+    TrafficPlan { flows, triggers, queries, sessions: draft.sessions, ..TrafficPlan::default() }
 }
 
 /// The things in the order of a key, and the new number of each.

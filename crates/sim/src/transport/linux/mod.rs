@@ -11,7 +11,7 @@ mod sender;
 mod sent;
 
 pub use receiver::LinuxReceiver;
-pub use sender::{Connection, LinuxSender};
+pub use sender::{Connection, LinuxSender, Writes};
 
 use forebay_tm::{Bytes, Duration};
 
@@ -102,4 +102,3 @@ impl Default for LinuxConfig {
 
 #[cfg(test)]
 mod tests;
-

@@ -138,8 +138,27 @@ pub(super) struct Reduction {
     pub(super) sent: u32,
 }
 
-/// Times and numbers of packets at which an application writes; what is written by then.
-pub(super) type Writes = Arc<[(Instant, u32)]>;
+/// What an application writes: how long after the connection is open, and packets in all by then.
+pub type Writes = Arc<[(Duration, u32)]>;
+
+/// Writes that are still to come.
+#[derive(Clone, Debug)]
+struct Writing {
+    writes: Writes,
+    next: usize,
+    /// When the connection was opened; never if it is not yet.
+    since: Instant,
+}
+
+impl Writing {
+    /// When the next write comes.
+    fn at(&self) -> Instant {
+        match self.writes.get(self.next) {
+            Some((after, _)) if self.since != Instant::NEVER => self.since + *after,
+            _ => Instant::NEVER,
+        }
+    }
+}
 
 /// The sending end.
 #[derive(Clone, Debug)]
@@ -200,7 +219,7 @@ pub struct LinuxSender {
     pub(super) losses: u32,
     window_end: u32,
     written: u32,
-    writes: Option<(Writes, usize)>,
+    writing: Option<Writing>,
     last_sent: Instant,
     initial_window: u32,
     knocks: u32,
@@ -326,7 +345,7 @@ impl LinuxSender {
             losses: 0,
             window_end: room,
             written: flow.packets,
-            writes: None,
+            writing: None,
             last_sent: now,
             initial_window: limits.initial_window,
             knocks: 0,
@@ -347,9 +366,11 @@ impl LinuxSender {
 
     /// An application writes at these times; until then nothing is there to be sent.
     pub fn with_writes(mut self, now: Instant, writes: Writes) -> Self {
+        let since = if self.is_opening() { Instant::NEVER } else { now };
         self.written = 0;
-        self.writes = Some((writes, 0));
+        self.writing = Some(Writing { writes, next: 0, since });
         self.take_writes(now);
+        self.follow_room();
         self
     }
 
@@ -773,6 +794,10 @@ impl LinuxSender {
         self.take_room(packet);
         self.used_at = now;
         self.last_sent = now;
+        if let Some(writing) = &mut self.writing {
+            writing.since = now;
+            self.take_writes(now);
+        }
         self.set_pace();
     }
 
@@ -876,10 +901,8 @@ impl LinuxSender {
                 at = at.min(self.pace_at);
             }
         }
-        if let Some((writes, place)) = &self.writes {
-            if let Some((write, _)) = writes.get(*place) {
-                at = at.min(*write);
-            }
+        if let Some(writing) = &self.writing {
+            at = at.min(writing.at());
         }
         at
     }
@@ -930,14 +953,11 @@ impl LinuxSender {
     }
 
     fn take_writes(&mut self, now: Instant) {
-        let Some((writes, place)) = &mut self.writes else { return };
+        let Some(writing) = &mut self.writing else { return };
         let before = self.written;
-        while let Some((at, written)) = writes.get(*place) {
-            if *at > now {
-                break;
-            }
-            self.written = (*written).min(self.packets);
-            *place += 1;
+        while writing.at() <= now {
+            self.written = writing.writes[writing.next].1.min(self.packets);
+            writing.next += 1;
         }
         if self.written > before {
             self.restart_after_idle(now);

@@ -183,17 +183,17 @@ fn the_first_flight_ends_at_the_receive_window() {
 
 #[test]
 fn a_pause_brings_the_window_back() {
-    let ms = |ms: u64| Instant::from_ps(1_000_000 + ms * 1_000_000_000);
+    let ms = |ms: u64| Duration::from_us(ms * 1_000);
     for (restart, second) in [(true, 10), (false, 40)] {
         let mut config = config("reno", 10);
         config.common.linux.idle_restart = restart;
         let mut pipe = Pipe::of(&config, long(&config, 110), None);
-        let writes: super::sender::Writes = [(ms(0), 70), (ms(1_000), 110)].into();
+        let writes: super::Writes = [(ms(0), 70), (ms(1_000), 110)].into();
         let now = pipe.now;
         let Sender::Linux(sender) = &mut pipe.sender else { panic!() };
         *sender = Box::new((**sender).clone().with_writes(now, writes));
         pipe.run_to_end(|_, _| Fate::default());
-        let at_once = pipe.sent.iter().filter(|(at, _)| *at == ms(1_000)).count();
+        let at_once = pipe.sent.iter().filter(|(at, _)| *at == now + ms(1_000)).count();
         assert_eq!(at_once, second, "{restart}");
     }
 }

@@ -1,0 +1,92 @@
+//! `forebay lab script`: the same script played by the kernel's TCP and by the simulator's.
+
+use crate::Failure;
+use crate::args::LabScriptArgs;
+use crate::output::{self, print};
+use forebay_lab::LabError;
+use forebay_lab::script::outcome::{self, Outcome};
+use forebay_lab::script::{ScriptFile, Stage, actors, page, record};
+use forebay_script::compare::Comparison;
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// A host of a script. What goes wrong goes to standard output.
+pub(crate) fn act(path: &Path, congestion_control: &str, to: Option<Ipv4Addr>) -> Result<(), Failure> {
+    let script = ScriptFile::read(path)?.script;
+    let done = match to {
+        Some(to) => actors::send(&script, to, congestion_control),
+        None => actors::receive(&script, congestion_control),
+    };
+    done.or_else(|problem| print(&format!("failed {problem}\n")))
+}
+
+/// How often the kernel may try to send what was recorded.
+const TRIES: u32 = 3;
+
+pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
+    let files = args.scripts.iter().map(|path| ScriptFile::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let recorded = args.recorded.as_deref();
+    if args.check {
+        return check(prefix, &files, recorded);
+    }
+    let stage = if args.simulate { None } else { Some(Stage::make(prefix)?) };
+    output::stop_gently();
+    let mut outcomes = Vec::new();
+    for file in &files {
+        let kernel = match &stage {
+            None => record::read(file, recorded)?,
+            Some(stage) if args.record => record::keep(file, recorded, record::play_until_stable(stage, file)?)?,
+            Some(stage) => stage.play(file)?,
+        };
+        outcomes.push(Outcome::new(file, kernel)?);
+        if output::is_interrupted() {
+            return Err(Failure::Interrupted);
+        }
+    }
+    let mut text = String::new();
+    for (line, outcome) in outcome::lines(&outcomes).lines().zip(&outcomes) {
+        text.push_str(line);
+        text.push('\n');
+        if args.verbose {
+            text.push_str(&outcome.excerpt());
+        }
+    }
+    print(&format!("{text}\n{}\n", outcome::summary(&outcomes)))?;
+    match &args.docs {
+        Some(path) => {
+            Ok(std::fs::write(path, page::page(&outcomes)).map_err(|error| LabError::of_file(path, "write", &error))?)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether the kernel sends what was recorded.
+fn check(prefix: &str, files: &[ScriptFile], recorded: Option<&Path>) -> Result<(), Failure> {
+    let wanted = files.iter().map(|file| record::read(file, recorded)).collect::<Result<Vec<_>, _>>()?;
+    let stage = Stage::make(prefix)?;
+    output::stop_gently();
+    let mut failed = 0;
+    for (file, wanted) in files.iter().zip(&wanted) {
+        let mut left = TRIES;
+        let verdict = loop {
+            if output::is_interrupted() {
+                return Err(Failure::Interrupted);
+            }
+            let sent = stage.play(file)?;
+            let comparison = Comparison::new(wanted, &sent);
+            left -= 1;
+            if comparison.agrees() || left == 0 {
+                failed += usize::from(!comparison.agrees());
+                break comparison.verdict(wanted, &sent);
+            }
+        };
+        print(&format!("{}: {verdict}\n", file.name))?;
+    }
+    if failed == 0 {
+        return Ok(());
+    }
+    let help = "a kernel of another version may send other packets: see `uname -r` and the recorded traces";
+    Err(Failure::Input(format!(
+        "error: the kernel does not send what was recorded of {failed} scripts\n  help: {help}"
+    )))
+}
