@@ -111,7 +111,7 @@ impl<'s> World<'s> {
             });
             flows.add(*spec, mix(u64::from(spec.workload)) ^ place);
         }
-        flows.writes.clone_from(&plan.writes);
+        flows.applications.clone_from(&plan.applications);
         // A switch that plays a script holds packets.
         let scripts = scenario.switches.iter().filter_map(|setup| setup.script.as_ref());
         flows.held = scripts.map(|script| script.round_trip).max().unwrap_or(Duration::ZERO);

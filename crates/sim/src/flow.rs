@@ -120,8 +120,17 @@ pub struct TrafficPlan {
     pub queries: Vec<QuerySpec>,
     /// Closed-loop clients.
     pub sessions: Vec<Session>,
-    /// Flows of TCP as Linux has it that an application writes piece by piece.
-    pub writes: BTreeMap<u32, Writes>,
+    /// What applications do beyond writing and reading a flow of Linux's TCP all at once.
+    pub applications: BTreeMap<u32, Application>,
+}
+
+/// What the applications at both ends of a flow do.
+#[derive(Clone, Debug)]
+pub struct Application {
+    /// What the sender's writes.
+    pub writes: Writes,
+    /// From when to when, after the connection is open, the receiver's does not read.
+    pub pause: Option<(Duration, Duration)>,
 }
 
 /// What became of a flow.

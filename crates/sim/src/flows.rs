@@ -1,8 +1,8 @@
 //! The flows of a run: what every packet needs of its flow, and what is recorded.
 
-use crate::flow::{FlowRecord, FlowSpec, NONE};
+use crate::flow::{Application, FlowRecord, FlowSpec, NONE};
 use crate::nic::End;
-use crate::transport::linux::{Connection, Writes};
+use crate::transport::linux::Connection;
 use crate::transport::{Receiver, Sender, TransportConfig};
 use forebay_tm::random::mix;
 use forebay_tm::{Duration, Instant};
@@ -102,8 +102,8 @@ pub(crate) struct FlowTable {
     pub(crate) receivers: Slab<Armed<Receiver>>,
     /// Connections that wait for another flow, by source, destination and transport.
     pub(crate) idle: HashMap<(u32, u32, u16), Vec<Connection>>,
-    /// What is written piece by piece.
-    pub(crate) writes: BTreeMap<u32, Writes>,
+    /// What applications do beyond writing and reading all at once.
+    pub(crate) applications: BTreeMap<u32, Application>,
     /// Round trips are longer by this than links make them.
     pub(crate) held: Duration,
     /// Flows with an end that have not arrived whole.
@@ -120,7 +120,7 @@ impl FlowTable {
             senders: Slab::default(),
             receivers: Slab::default(),
             idle: HashMap::new(),
-            writes: BTreeMap::new(),
+            applications: BTreeMap::new(),
             held: Duration::ZERO,
             unfinished: 0,
             seed,

@@ -189,7 +189,7 @@ impl Host {
             if around.flows.records[number as usize].is_complete() {
                 return self.answer_late(now, slot, agenda, around);
             }
-            self.open_receiver(number, around)
+            self.open_receiver(now, number, around)
         } else {
             flow.receiver
         };
@@ -223,11 +223,17 @@ impl Host {
 
     #[cold]
     #[inline(never)]
-    fn open_receiver(&mut self, number: u32, around: &mut Net) -> u32 {
+    fn open_receiver(&mut self, now: Instant, number: u32, around: &mut Net) -> u32 {
         let (info, _) = flow_info(number, around);
         let transport = around.flows.flows[number as usize].transport;
         let kept = around.flows.flows[number as usize].kept;
-        let machine = Receiver::new(&around.flows.transports[usize::from(transport)], info, kept);
+        let mut machine = Receiver::new(&around.flows.transports[usize::from(transport)], info, kept);
+        let application = around.flows.applications.get(&number);
+        if let (Receiver::Linux(receiver), Some((from, until))) = (&mut machine, application.and_then(|it| it.pause)) {
+            // The connection is open a round trip after its first packet.
+            let open = now + info.base_rtt;
+            *receiver = receiver.clone().with_pause(open + from, open + until);
+        }
         let receiver = around.flows.receivers.insert(Armed { machine, armed: Instant::NEVER, until: Instant::NEVER });
         around.flows.flows[number as usize].receiver = receiver;
         receiver
@@ -563,8 +569,10 @@ fn open_sender(now: Instant, number: u32, info: FlowInfo, flows: &mut FlowTable)
         flows.flows[number as usize].kept = idle.is_some();
         return Sender::on_connection(config, info, now, idle);
     }
-    match (Sender::new(config, info, now), flows.writes.get(&number)) {
-        (Sender::Linux(sender), Some(writes)) => Sender::Linux(Box::new(sender.with_writes(now, writes.clone()))),
+    match (Sender::new(config, info, now), flows.applications.get(&number)) {
+        (Sender::Linux(sender), Some(application)) => {
+            Sender::Linux(Box::new(sender.with_writes(now, application.writes.clone())))
+        }
         (sender, _) => sender,
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{LabError, Result};
 use forebay_script::file::{HEADER, MSS, Script};
 use forebay_script::trace::Trace;
 use forebay_sim::engine;
-use forebay_sim::flow::{FlowSpec, TrafficPlan};
+use forebay_sim::flow::{Application, FlowSpec, TrafficPlan};
 use forebay_sim::scenario::Scenario;
 use forebay_tm::{Bytes, Duration, Instant};
 use std::fmt::Write;
@@ -16,9 +16,6 @@ pub fn missing(script: &Script) -> Option<&'static str> {
     let flows = || script.flows.iter();
     if flows().any(|flow| flow.reply > 0) {
         return Some("replies on the same connection");
-    }
-    if flows().any(|flow| flow.pause.is_some()) {
-        return Some("a receiver that does not read");
     }
     None
 }
@@ -36,14 +33,15 @@ pub fn simulate(file: &ScriptFile) -> Result<Trace> {
         bytes: u64::from(flow.segments()) * u64::from(MSS),
         ..FlowSpec::default()
     });
-    let writes = script.flows.iter().map(|flow| {
-        flow.writes.iter().scan(0, |sum, write| {
+    let applications = script.flows.iter().map(|flow| {
+        let written = flow.writes.iter().scan(0, |sum, write| {
             *sum += write.segments;
             Some((write.at, *sum))
-        })
+        });
+        Application { writes: written.collect(), pause: flow.pause }
     });
-    let writes = (0..).zip(writes.map(Iterator::collect)).collect();
-    let plan = TrafficPlan { flows: flows.collect(), writes, ..TrafficPlan::default() };
+    let applications = (0..).zip(applications).collect();
+    let plan = TrafficPlan { flows: flows.collect(), applications, ..TrafficPlan::default() };
     let result = engine::run(&scenario, &plan, &mut |_| true);
     Ok(Trace { about: Vec::new(), events: result.script })
 }

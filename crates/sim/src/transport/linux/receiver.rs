@@ -17,6 +17,8 @@ const AT_ONCE: u32 = 3;
 const COMPRESSED: u32 = 44;
 /// ACKs that go out at once after something unusual.
 const QUICK: u32 = 16;
+/// A pause that makes ACKs quick again.
+const LONG: Duration = Duration::from_us(200_000);
 /// After the first mark.
 const QUICK_AFTER_MARK: u32 = 2;
 
@@ -48,6 +50,10 @@ pub struct LinuxReceiver {
     marked: bool,
     /// A packet was ECN-capable.
     capable: bool,
+    /// Its application does not read now and then, until this time ...
+    pause: Option<(Instant, Instant)>,
+    /// ... and so many packets wait for it.
+    unread: u32,
     /// The time stamp to echo.
     stamp: Instant,
     /// When an ACK that is held back goes out at the latest, and since when it is held.
@@ -94,6 +100,8 @@ impl LinuxReceiver {
             echo: if matches!(config.kind, TransportKind::Dctcp(_)) { Echo::Exact } else { Echo::Latched },
             marked: false,
             capable: false,
+            pause: None,
+            unread: 0,
             stamp: Instant::ZERO,
             ack_at: Instant::NEVER,
             held_since: Instant::ZERO,
@@ -123,13 +131,20 @@ impl LinuxReceiver {
         }
     }
 
+    /// Its application does not read from one time to another.
+    pub fn with_pause(mut self, from: Instant, until: Instant) -> Self {
+        self.pause = Some((from, until));
+        self
+    }
+
     /// A packet has come in; it is made into the ACK if there is to be one now.
     #[inline]
     pub fn on_packet(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         let seq = packet.seq;
         let unusual = (seq != self.expected) | (self.beyond != 0) | (packet.kind != Kind::Data);
         let marks = packet.flags & (flag::CE | flag::TRIMMED | flag::CWR);
-        if unusual | (marks != 0) | self.marked | (self.capable & !packet.has(flag::ECT)) {
+        let waits = (now.since(self.last_packet) > LONG) | self.pause.is_some();
+        if unusual | (marks != 0) | self.marked | (self.capable & !packet.has(flag::ECT)) | waits {
             return self.on_unusual(now, packet);
         }
         self.capable = packet.has(flag::ECT);
@@ -184,7 +199,7 @@ impl LinuxReceiver {
         packet.echo = echo;
         packet.block = (0, 0);
         packet.more = MoreBlocks::default();
-        packet.window = self.room;
+        packet.window = self.room - self.unread.min(self.room);
         packet.sent_at = self.stamp;
         packet.flags = (packet.flags & flag::TRACED) | if self.marked { flag::CE } else { 0 };
     }
@@ -252,7 +267,7 @@ impl LinuxReceiver {
             _ => return Reply::Nothing,
         }
         // A long pause: the sender starts anew and waits for every ACK.
-        if self.last_packet != Instant::ZERO && now.since(self.last_packet) > Duration::from_us(200_000) {
+        if self.last_packet != Instant::ZERO && now.since(self.last_packet) > LONG {
             self.quick = self.quick.max(QUICK);
         }
         self.last_packet = now;
@@ -264,6 +279,7 @@ impl LinuxReceiver {
             return self.answer_duplicate(packet);
         }
         let mut at_once = false;
+        let before = self.expected;
         let completes = seq == self.expected && self.expected + 1 + self.beyond >= self.packets;
         if packet.has(flag::CWR) && self.echo == Echo::Latched {
             self.marked = false;
@@ -291,6 +307,14 @@ impl LinuxReceiver {
             self.beyond += 1;
             self.grow_room(now);
             self.tell(seq);
+        }
+        if self.pause.is_some_and(|(from, until)| from <= now && now < until) && !completes {
+            // The window does not move on, and only the timer makes an ACK.
+            self.unread = self.unread.saturating_add(self.expected - before);
+            if self.ack_at == Instant::NEVER {
+                self.hold(now, self.ack_delay);
+            }
+            return Reply::Nothing;
         }
         if let (Some((seq, marked)), false) = (owed, completes) {
             // What was held back is acknowledged with its own echo; this packet in a moment, with another.
@@ -415,11 +439,21 @@ impl LinuxReceiver {
     /// When the ACK that is held back must go.
     #[inline]
     pub fn deadline(&self) -> Instant {
-        self.ack_at
+        match self.pause {
+            Some((_, until)) if self.unread > 0 => self.ack_at.min(until),
+            _ => self.ack_at,
+        }
     }
 
     /// The ACK that was held back, in a new packet.
     pub fn on_deadline(&mut self, now: Instant, packet: &mut Packet) -> Reply {
+        if self.pause.is_some_and(|(_, until)| until <= now) {
+            // All is read, and the sender is told that there is room again.
+            self.pause = None;
+            if core::mem::take(&mut self.unread) > 0 {
+                return self.answer(packet, self.expected.wrapping_sub(1));
+            }
+        }
         if now < self.ack_at {
             return Reply::Nothing;
         }
