@@ -431,8 +431,8 @@ pub(crate) struct LabScriptArgs {
     /// Do not ask the kernel: compare the simulator with what was recorded. This needs no root.
     #[arg(long, conflicts_with_all = ["record", "check"])]
     pub(crate) simulate: bool,
-    /// Keep what the kernel sends as the recorded trace of each script. A script is played until three runs of at most seven have sent
-    /// the same segments in the same order.
+    /// Keep what the kernel sends as the recorded trace of each script. A script is played until three runs of at most seven agree
+    /// with each other.
     #[arg(long)]
     pub(crate) record: bool,
     /// Fail if the kernel does not send what was recorded; it has three tries for each script.

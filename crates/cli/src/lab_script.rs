@@ -24,34 +24,34 @@ pub(crate) fn act(path: &Path, congestion_control: &str, to: Option<Ipv4Addr>) -
 const TRIES: u32 = 3;
 
 pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
-    let files = args.scripts.iter().map(|path| ScriptFile::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut files = args.scripts.iter().map(|path| ScriptFile::read(path)).collect::<Result<Vec<_>, _>>()?;
+    files.sort_by(|one, other| one.name.cmp(&other.name));
     let recorded = args.recorded.as_deref();
     if args.check {
         return check(prefix, &files, recorded);
     }
     let stage = if args.simulate { None } else { Some(Stage::make(prefix)?) };
     output::stop_gently();
+    let width = files.iter().map(|file| file.name.len()).max().unwrap_or(0);
+    print(&format!("{:width$}  {:>8}  {:>11}  {:>6}\n", "script", "again", "apart", "window"))?;
     let mut outcomes = Vec::new();
     for file in &files {
+        if output::is_interrupted() {
+            return Err(Failure::Interrupted);
+        }
         let kernel = match &stage {
             None => record::read(file, recorded)?,
             Some(stage) if args.record => record::keep(file, recorded, record::play_until_stable(stage, file)?)?,
             Some(stage) => stage.play(file)?,
         };
-        outcomes.push(Outcome::new(file, kernel)?);
-        if output::is_interrupted() {
-            return Err(Failure::Interrupted);
-        }
-    }
-    let mut text = String::new();
-    for (line, outcome) in outcome::lines(&outcomes).lines().zip(&outcomes) {
-        text.push_str(line);
-        text.push('\n');
+        let outcome = Outcome::new(file, kernel)?;
+        print(&outcome.line(width))?;
         if args.verbose {
-            text.push_str(&outcome.excerpt());
+            print(&outcome.excerpt())?;
         }
+        outcomes.push(outcome);
     }
-    print(&format!("{text}\n{}\n", outcome::summary(&outcomes)))?;
+    print(&format!("\n{}\n", outcome::summary(&outcomes)))?;
     match &args.docs {
         Some(path) => {
             Ok(std::fs::write(path, page::page(&outcomes)).map_err(|error| LabError::of_file(path, "write", &error))?)
@@ -73,7 +73,7 @@ fn check(prefix: &str, files: &[ScriptFile], recorded: Option<&Path>) -> Result<
                 return Err(Failure::Interrupted);
             }
             let sent = stage.play(file)?;
-            let comparison = Comparison::new(wanted, &sent);
+            let comparison = Comparison::new(&file.script, wanted, &sent);
             left -= 1;
             if comparison.agrees() || left == 0 {
                 failed += usize::from(!comparison.agrees());

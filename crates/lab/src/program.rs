@@ -6,10 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Output, Stdio};
 
 /// The packages of the programs that a lab may need.
-const PACKAGES: [(&str, &str); 9] = [
+const PACKAGES: [(&str, &str); 10] = [
     ("ip", "iproute2"),
     ("tc", "iproute2"),
     ("ethtool", "ethtool"),
+    ("chrt", "util-linux"),
     ("iperf3", "iperf3"),
     ("memcached", "memcached"),
     ("ping", "iputils-ping"),

@@ -351,3 +351,212 @@ impl Opener for ScriptedInterfaces {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::testing::Build;
+
+    const PIECES: u32 = 64;
+
+    fn script(rules: &str) -> Script {
+        let text = format!(
+            "about = \"x\"\ncongestion_control = \"dctcp\"\nround_trip = \"2ms\"\nrate = \"1Gbps\"\n[[flow]]\nsegments = 9\n{rules}"
+        );
+        forebay_script::file::read("x.toml", &text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    const FIN: u8 = 1;
+    const SYN: u8 = 2;
+    const PSH: u8 = 8;
+    const ACK: u8 = 16;
+    const ECE: u8 = 64;
+
+    /// A segment of flow 0.
+    struct Segment {
+        from_sender: bool,
+        sequence: u32,
+        acknowledged: u32,
+        flags: u8,
+        options: Vec<u8>,
+        payload: usize,
+    }
+
+    impl Segment {
+        fn frame(&self) -> Vec<u8> {
+            let ports = (FIRST_SENDER_PORT, RECEIVER_PORT);
+            let ports = if self.from_sender { ports } else { (ports.1, ports.0) };
+            let build = Build { ports, ..Build::all()[1] }.ect(2);
+            let mut frame = build.frame(self.options.len() + self.payload);
+            frame[38..42].copy_from_slice(&self.sequence.to_be_bytes());
+            frame[42..46].copy_from_slice(&self.acknowledged.to_be_bytes());
+            frame[46] = (((20 + self.options.len()) / 4) << 4) as u8;
+            frame[47] = self.flags;
+            frame[54..54 + self.options.len()].copy_from_slice(&self.options);
+            frame
+        }
+    }
+
+    fn data(segment: u32) -> Vec<u8> {
+        let sequence = 1_001 + segment * 1_448;
+        Segment { from_sender: true, sequence, acknowledged: 501, flags: ACK, options: vec![], payload: 1_448 }.frame()
+    }
+
+    fn ack(segments: u32, flags: u8, options: Vec<u8>) -> Vec<u8> {
+        let acknowledged = 1_001 + segments * 1_448;
+        Segment { from_sender: false, sequence: 501, acknowledged, flags, options, payload: 0 }.frame()
+    }
+
+    fn handshake() -> [Vec<u8>; 2] {
+        let scale = |shift: u8| vec![1, 3, 3, shift];
+        let syn =
+            Segment { from_sender: true, sequence: 1_000, acknowledged: 0, flags: SYN, options: scale(7), payload: 0 };
+        let answer = Segment {
+            from_sender: false,
+            sequence: 500,
+            acknowledged: 1_001,
+            flags: SYN | ACK,
+            options: scale(2),
+            payload: 0,
+        };
+        [syn.frame(), answer.frame()]
+    }
+
+    fn sack(blocks: &[(u32, u32)]) -> Vec<u8> {
+        let mut options = vec![1, 1, 5, 2 + 8 * blocks.len() as u8];
+        for (from, to) in blocks {
+            for segment in [from, to] {
+                options.extend((1_001 + segment * 1_448).to_be_bytes());
+            }
+        }
+        options
+    }
+
+    struct Test {
+        port: Scripted<Memory>,
+        pool: Pool,
+    }
+
+    impl Test {
+        fn new(rules: &str) -> Self {
+            let port = Scripted::new(Memory::default(), Stage::new(script(rules)));
+            Self { port, pool: Pool::new(PIECES, 2_048).unwrap() }
+        }
+
+        /// Gives frames, then waits until none is held. Returns what went on, with the milliseconds after which it did.
+        fn give(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<(u128, Vec<u8>)> {
+            let start = time::Instant::now();
+            self.port.port.incoming.extend(frames);
+            let (mut out, mut all) = (Vec::new(), Vec::new());
+            loop {
+                self.port.receive(&mut self.pool, &mut out, 64).unwrap();
+                for frame in out.drain(..) {
+                    all.push((start.elapsed().as_millis(), self.pool.bytes(frame.slot, frame.length).to_vec()));
+                    self.pool.give(frame.slot);
+                }
+                match self.port.next() {
+                    Some(left) => std::thread::sleep(left),
+                    None => return all,
+                }
+            }
+        }
+
+        /// The lines of what was seen, without times.
+        fn lines(&self) -> Vec<String> {
+            let events = self.port.stage.trace().events;
+            events.iter().map(|event| event.to_string()[12..].to_owned()).collect()
+        }
+    }
+
+    #[test]
+    fn what_is_seen_is_told_in_segments() {
+        let mut test = Test::new("");
+        test.give(handshake());
+        test.give([data(0), data(1), data(0)]);
+        let pushed = Segment {
+            from_sender: true,
+            sequence: 1_001 + 2 * 1_448 + 7,
+            acknowledged: 501,
+            flags: ACK | PSH | FIN,
+            options: vec![],
+            payload: 100,
+        };
+        test.give([pushed.frame()]);
+        test.give([
+            ack(1, ACK, vec![]),
+            ack(1, ACK | ECE, sack(&[(3, 4), (5, 7)])),
+            ack(4, ACK, sack(&[(0, 1), (5, 7)])),
+            ack(4, ACK, sack(&[(5, 6), (5, 7)])),
+        ]);
+        let expected = [
+            "> syn tx 1 ect",
+            "< syn-ack tx 1 ect",
+            "> seg 0 len 1448 tx 1 ect",
+            "> seg 1 len 1448 tx 1 ect",
+            "> seg 0 len 1448 tx 2 ect",
+            "> seg 2+7 len 100 tx 1 psh fin ect",
+            "< ack nr 1 ect next 1 win 1024",
+            "< ack nr 2 ect ece next 1 sack 3-4,5-7 win 1024 dup",
+            "< ack nr 3 ect next 4 dsack 0-1 sack 5-7 win 1024",
+            "< ack nr 4 ect next 4 dsack 5-6 sack 5-7 win 1024 dup",
+        ];
+        assert_eq!(test.lines(), expected);
+    }
+
+    #[test]
+    fn frames_are_dropped_marked_doubled_delayed_and_held() {
+        let rules = "[[drop]]\nsegment = 0\n[[mark]]\nsegment = 1\n[[duplicate]]\nsegment = 2\nafter = \"10ms\"\n\
+                     [[delay]]\nsegment = 3\nby = \"30ms\"\n[[hold]]\nsegment = 5\nby = \"60ms\"\n";
+        let mut test = Test::new(rules);
+        test.give(handshake());
+        let out = test.give((0..7).map(data));
+        let came: Vec<(u32, bool)> = out
+            .iter()
+            .map(|(_, frame)| {
+                let headers = Headers::parse(frame).unwrap();
+                let segment = (headers.sequence(frame).unwrap() - 1_001) / 1_448;
+                (segment, headers.traffic_class().unwrap() & 3 == 3)
+            })
+            .collect();
+        let expected = [(1, true), (2, false), (4, false), (2, false), (3, false), (5, false), (6, false)];
+        assert_eq!(came, expected);
+        for ((at, _), least) in out.iter().zip([1, 1, 1, 11, 31, 61, 61]) {
+            assert!(*at >= least, "after {at} ms, not {least}");
+        }
+        assert_eq!(test.pool.free(), PIECES as usize, "every piece is back");
+        assert_eq!(test.lines()[2], "> seg 0 len 1448 tx 1 ect [drop]");
+        assert_eq!(test.lines()[7], "> seg 5 len 1448 tx 1 ect [hold 60000us]");
+    }
+
+    #[test]
+    fn what_is_none_of_the_scripts_goes_on_at_once() {
+        let mut test = Test::new("[[drop]]\nsegment = \"all\"\n");
+        let others = [Build::all()[0].frame(100), Build::all()[1].frame(100), Build::all()[3].frame(100), vec![0; 9]];
+        let mut out = Vec::new();
+        test.port.port.incoming.extend(others.clone());
+        test.port.receive(&mut test.pool, &mut out, 64).unwrap();
+        let out: Vec<Vec<u8>> = out.iter().map(|frame| test.pool.bytes(frame.slot, frame.length).to_vec()).collect();
+        assert_eq!(out, others);
+        assert!(test.lines().is_empty());
+        // Before the handshake nothing is known of a flow's numbers.
+        test.port.port.incoming.push_back(data(3));
+        let mut out = Vec::new();
+        test.port.receive(&mut test.pool, &mut out, 64).unwrap();
+        assert_eq!((out.len(), test.lines().len()), (1, 0));
+    }
+
+    #[test]
+    fn a_script_is_over_when_all_is_acknowledged() {
+        let mut test = Test::new("[[drop]]\nack = 1\n");
+        test.give(handshake());
+        test.give((0..9).map(data));
+        test.give([ack(9, ACK, vec![])]);
+        let settled = time::Duration::from_millis(110);
+        std::thread::sleep(settled);
+        assert!(!test.port.stage.is_over(), "the ACK was lost");
+        test.give([ack(9, ACK, vec![])]);
+        std::thread::sleep(settled);
+        assert!(test.port.stage.is_over());
+    }
+}

@@ -358,7 +358,7 @@ fn rule(table: &Table<'_>, name: &str, script: &Script) -> Result<Rule, Diagnost
     };
     let mut known: Vec<&str> = WHICH.into_iter().chain(["flow", "transmission", "every"]).collect();
     known.extend(span);
-    table.allow(&known, |key| ["by", "after"].contains(&key), name)?;
+    table.allow(&known, |_| false, name)?;
     let given: Vec<&str> = WHICH.into_iter().filter(|key| table.has(key)).collect();
     let [key] = given[..] else {
         let remedy = "give one of segment, reply, ack, acknowledges, handshake";

@@ -113,3 +113,66 @@ impl<T> DelayLine<T> {
         self.held.drain().map(|Reverse(held)| held.packet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::read;
+    use proptest::prelude::*;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_us(us)
+    }
+
+    fn play(rules: &str) -> Play {
+        let text = format!(
+            "about = \"x\"\ncongestion_control = \"reno\"\nround_trip = \"10ms\"\n[[flow]]\nsegments = 9\n{rules}"
+        );
+        Play::new(&read("x.toml", &text).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn packets_are_held_for_half_a_round_trip_and_what_the_script_adds() {
+        let mut play = play(
+            "[[delay]]\nsegment = 1\nby = \"3ms\"\n[[hold]]\nsegment = 3\nby = \"4ms\"\n[[hold]]\nsegment = 6\nby = \"9ms\"\n\
+             [[drop]]\nsegment = 6\n[[duplicate]]\nsegment = 7\nafter = \"1ms\"\n",
+        );
+        let mut data = |us: u64, segment: u32| {
+            let subject = Some(Subject::Data { segment });
+            play.meet(at(us), Duration::from_us(100), 0, Side::Sender, subject)
+        };
+        assert_eq!(data(0, 0).release, at(5_100));
+        assert_eq!(data(0, 1).release, at(8_100), "it is overtaken");
+        assert_eq!(data(10, 2).release, at(5_110));
+        assert_eq!(data(20, 3).release, at(9_120));
+        assert_eq!(data(30, 4).release, at(9_120), "it waits with the one before");
+        assert_eq!(data(5_000, 5).release, at(10_100));
+        assert!(data(5_010, 6).decision.drop);
+        let last = data(5_020, 7);
+        assert_eq!((last.release, last.copy), (at(10_120), Some(at(11_120))), "what is dropped holds nothing up");
+        let back = play.meet(at(40), Duration::ZERO, 0, Side::Receiver, Some(Subject::Ack { next: 1 }));
+        assert_eq!(back.release, at(5_040), "the other direction goes on");
+        assert_eq!(play.meet(at(40), Duration::ZERO, 0, Side::Receiver, None).decision, Decision::default());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_held_comes_in_order_of_time_then_as_it_went_in(times in prop::collection::vec(0u64..20, 0..60)) {
+            let mut line = DelayLine::default();
+            for (number, us) in times.iter().enumerate() {
+                line.push(at(*us), number);
+            }
+            let mut expected: Vec<usize> = (0..times.len()).collect();
+            expected.sort_by_key(|number| times[*number]);
+            let mut came = Vec::new();
+            for us in 0..20 {
+                while let Some(number) = line.pop(at(us)) {
+                    prop_assert_eq!(times[number], us);
+                    came.push(number);
+                }
+                prop_assert!(line.next().is_none_or(|next| next > at(us)));
+            }
+            prop_assert_eq!(came, expected);
+        }
+    }
+}

@@ -306,3 +306,102 @@ impl fmt::Display for Trace {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn position() -> impl Strategy<Value = Position> {
+        (0u32..2_000_000, prop_oneof![Just(0u64), 0..u64::from(MSS)])
+            .prop_map(|(segment, bytes)| Position(Position::of(segment).0 + bytes))
+    }
+
+    fn span() -> impl Strategy<Value = Duration> {
+        (1u64..1 << 39).prop_map(Duration::from_us)
+    }
+
+    prop_compose! {
+        fn decision()(
+            count in any::<u32>(), drop in any::<bool>(), mark in any::<bool>(), hold in any::<bool>(),
+            delay in prop::option::of(span()), duplicate in prop::option::of(span()),
+        ) -> Decision {
+            let hold = hold && delay.is_some();
+            Decision { count, drop, mark, delay: delay.unwrap_or(Duration::ZERO), hold, duplicate }
+        }
+    }
+
+    prop_compose! {
+        fn acknowledgement()(
+            next in position(), dsack in prop::option::of((position(), position())),
+            sack in prop::collection::vec((position(), position()), 0..4),
+            window in prop::option::of(any::<u32>()), again in any::<bool>(),
+        ) -> Acknowledgement {
+            Acknowledgement { next, dsack, sack, window, again }
+        }
+    }
+
+    prop_compose! {
+        fn event()(
+            at in (0u64..1 << 39).prop_map(Duration::from_us), flow in any::<u32>(), from_sender in any::<bool>(),
+            kind in prop_oneof![
+                Just(Kind::Syn), Just(Kind::SynAck), (position(), any::<u32>()).prop_map(|(at, bytes)| Kind::Data(at, bytes)),
+                position().prop_map(Kind::Ack),
+            ],
+            bits in prop::collection::vec(any::<bool>(), 7),
+            acknowledgement in prop::option::of(acknowledgement()), decision in decision(),
+        ) -> Event {
+            let side = if from_sender { Side::Sender } else { Side::Receiver };
+            let mut own = Bits::default();
+            own.all().into_iter().zip(bits).for_each(|(bit, set)| *bit = set);
+            // What is not written is not read: the ordinal of a sender's ACK, the place of a receiver's.
+            let (kind, count) = match (side, kind) {
+                (Side::Receiver, Kind::Ack(_)) => (Kind::Ack(Position::default()), decision.count),
+                (Side::Sender, Kind::Ack(at)) => (Kind::Ack(at), 0),
+                (_, kind) => (kind, decision.count),
+            };
+            Event { at, flow, side, kind, bits: own, acknowledgement, decision: Decision { count, ..decision } }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(events in prop::collection::vec(event(), 0..20)) {
+            let about = vec![("kernel".to_owned(), "Linux: 6.18".to_owned())];
+            let trace = Trace { about, events };
+            prop_assert_eq!(Trace::parse(&trace.to_string()), Ok(trace));
+        }
+
+        #[test]
+        fn no_text_is_too_strange(text in "[ -~\n]{0,200}", event in event(), cut in 0usize..100) {
+            // What comes out is of no interest, only that something does.
+            let _ = Trace::parse(&text);
+            let line: String = event.to_string().chars().skip(cut % 7).take(cut).collect();
+            let _ = Event::parse(&line);
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_there_is() {
+        let event = Event {
+            at: Duration::from_us(62_058),
+            flow: 0,
+            side: Side::Receiver,
+            kind: Kind::Ack(Position::default()),
+            bits: Bits { ece: true, ..Bits::default() },
+            acknowledgement: Some(Acknowledgement {
+                next: Position::of(20),
+                dsack: Some((Position::of(3), Position::of(4))),
+                sack: vec![(Position::of(22), Position(Position::of(24).0 + 7)), (Position::of(30), Position::of(31))],
+                window: Some(65_536),
+                again: true,
+            }),
+            decision: Decision { count: 9, delay: Duration::from_us(5_000), ..Decision::default() },
+        };
+        let line = "    62058 0 < ack nr 9 ece next 20 dsack 3-4 sack 22-24+7,30-31 win 65536 dup [delay 5000us]";
+        assert_eq!(event.to_string(), line);
+        assert_eq!(Event::parse(line), Some(event));
+        let error = Trace::parse("# kernel: x\n 1 0 > syn tx 1\n 2 0 > sin tx 1\n").unwrap_err();
+        assert_eq!(error, "line 3: no event:  2 0 > sin tx 1");
+    }
+}

@@ -10,7 +10,7 @@ use crate::congestion::{Kernel, Loaded};
 use crate::error::{LabError, Result};
 use crate::layout::Layout;
 use crate::network::{self, HostSettings, Lock};
-use crate::program::{cannot_start, in_namespace};
+use crate::program::{cannot_start, in_namespace, need, need_root};
 use crate::switch_file::{self, Treatment};
 use crate::switch_process::{SwitchProcess, own_program};
 use forebay_script::file::Script;
@@ -65,6 +65,8 @@ impl Stage {
     /// Makes the hosts.
     pub fn make(prefix: &str) -> Result<Self> {
         let layout = Layout::star(prefix, &[CABLE; 2])?;
+        need_root()?;
+        need(&["chrt"])?;
         let held = network::lock(prefix)?;
         network::up(&layout, &HostSettings::default(), &held)?;
         Ok(Self { layout, held, dctcp: OnceCell::new() })

@@ -23,7 +23,7 @@ impl Outcome {
             Some(missing) => Err(missing),
             None => {
                 let trace = simulate::simulate(file)?;
-                let comparison = Comparison::new(&kernel, &trace);
+                let comparison = Comparison::new(&file.script, &kernel, &trace);
                 Ok((trace, comparison))
             }
         };
@@ -45,8 +45,13 @@ impl Outcome {
 
     /// The largest difference of times of a retransmission that both have.
     pub fn apart(&self) -> String {
-        let worst = self.simulated.as_ref().ok().and_then(|(_, comparison)| comparison.worst);
-        worst.map_or_else(|| "-".to_owned(), |worst| ms(worst.by()))
+        let apart = self.simulated.as_ref().ok().and_then(|(_, comparison)| comparison.apart);
+        apart.map_or_else(|| "-".to_owned(), ms)
+    }
+
+    /// The largest difference of segments in flight.
+    pub fn window(&self) -> String {
+        self.simulated.as_ref().map_or_else(|_| "-".to_owned(), |(_, comparison)| comparison.window.to_string())
     }
 
     /// Retransmissions of the kernel and of the simulator.
@@ -58,6 +63,12 @@ impl Outcome {
         }
     }
 
+    /// A line of a table, in which names are so wide.
+    pub fn line(&self, width: usize) -> String {
+        let (again, apart) = (self.retransmissions(), self.apart());
+        format!("{:width$}  {again:>8}  {apart:>11}  {:>6}  {}\n", self.file.name, self.window(), self.verdict())
+    }
+
     /// The lines around the place where they part.
     pub fn excerpt(&self) -> String {
         match &self.simulated {
@@ -67,25 +78,20 @@ impl Outcome {
     }
 }
 
-/// A line for each script, in columns.
-pub fn lines(outcomes: &[Outcome]) -> String {
-    let widest = outcomes.iter().map(|outcome| outcome.file.name.len()).max().unwrap_or(0);
-    let line = |outcome: &Outcome| {
-        let (again, apart) = (outcome.retransmissions(), outcome.apart());
-        format!("{:widest$}  {again:>8}  {apart:>11}  {}\n", outcome.file.name, outcome.verdict())
-    };
-    outcomes.iter().map(line).collect()
-}
-
 /// How many agree, in a sentence.
 pub fn summary(outcomes: &[Outcome]) -> String {
-    let agree = outcomes.iter().filter(|outcome| outcome.agrees()).count();
-    let ordered = |outcome: &&Outcome| matches!(&outcome.simulated, Ok((_, own)) if own.parting.is_none());
-    let same = outcomes.iter().filter(ordered).count();
-    let simulated = outcomes.iter().filter(|outcome| outcome.simulated.is_ok()).count();
+    let count = |is: fn(&Comparison) -> bool| {
+        outcomes.iter().filter(|outcome| matches!(&outcome.simulated, Ok((_, own)) if is(own))).count()
+    };
+    let [simulated, order, times, agree] = [
+        count(|_| true),
+        count(|own| own.same_order),
+        count(|own| own.same_order && own.same_times),
+        count(Comparison::agrees),
+    ];
     format!(
-        "Of {} scripts the simulator can play {simulated}: in {same} it sends the same segments in the same order as the kernel, and in {agree} of these \
-         all retransmissions at the same times.",
+        "Of {} scripts the simulator can play {simulated}. In {order} of these it sends the same segments in the same order as the kernel, in {times} all retransmissions \
+         at the same times as well, and in {agree} it also has as many segments in flight.",
         outcomes.len()
     )
 }

@@ -17,15 +17,16 @@ pub fn page(outcomes: &[Outcome]) -> String {
          {}\n\n\
          *Order*: whether both send the same data segments in the same order, retransmissions included. *Sent again*: retransmissions of the kernel and of the \
          simulator. *Apart*: the largest difference of times of a retransmission that both have, since the flow's first data; differences of up to 10%, or 2 ms, are \
-         taken for the same. The last column says where the two part first: what the kernel sends, and what the simulator sends instead.\n\n\
-         | script | what happens | congestion control | order | sent again | apart | |\n|---|---|---|---|---|---|---|\n",
+         taken for the same. *Window*: the largest difference of segments in flight when a segment is sent for the first time, as far as its sender knows from the ACKs that have reached it; 2 are taken \
+         for the same. The last column says where the two part first: what the kernel does, and what the simulator does instead.\n\n\
+         | script | what happens | congestion control | order | sent again | apart | window | |\n|---|---|---|---|---|---|---|---|\n",
         if kernels.is_empty() { "an unknown kernel".to_owned() } else { kernels.join(", ") },
         summary(outcomes),
     );
     for outcome in outcomes {
         let script = &outcome.file.script;
         let order = match &outcome.simulated {
-            Ok((_, own)) if own.parting.is_none() => "same",
+            Ok((_, own)) if own.same_order => "same",
             Ok(_) => "differs",
             Err(_) => "-",
         };
@@ -36,12 +37,13 @@ pub fn page(outcomes: &[Outcome]) -> String {
         let ecn = if script.ecn && script.congestion_control.name() != "dctcp" { " with ECN" } else { "" };
         let _ = writeln!(
             out,
-            "| `{}` | {} | {}{ecn} | {order} | {} | {} | {last} |",
+            "| `{}` | {} | {}{ecn} | {order} | {} | {} | {} | {last} |",
             outcome.file.name,
             script.about,
             script.congestion_control.name(),
             outcome.retransmissions(),
             outcome.apart(),
+            outcome.window(),
         );
     }
     out

@@ -3,7 +3,7 @@
 use super::{ScriptFile, Stage};
 use crate::error::{LabError, Result};
 use crate::program::run;
-use forebay_script::compare::is_same_order;
+use forebay_script::compare::Comparison;
 use forebay_script::trace::Trace;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,8 @@ pub fn path_of(file: &ScriptFile, directory: Option<&Path>) -> PathBuf {
     directory.map_or_else(beside, Path::to_owned).join(format!("{}.txt", file.name))
 }
 
-/// Plays a script until enough runs have sent the same segments in the same order. Returns the first of these, or of the most that agree,
-/// and how many of how many did.
+/// Plays a script until enough runs agree with each other. Returns the first of these, or of the most that agree, and how many of how many
+/// did.
 pub fn play_until_stable(stage: &Stage, file: &ScriptFile) -> Result<(Trace, String)> {
     // Traces that differ, with how often each came.
     let mut kinds: Vec<(Trace, usize)> = Vec::new();
@@ -27,14 +27,14 @@ pub fn play_until_stable(stage: &Stage, file: &ScriptFile) -> Result<(Trace, Str
     while runs < MOST && kinds.iter().all(|(_, count)| *count < ENOUGH) {
         let trace = stage.play(file)?;
         runs += 1;
-        match kinds.iter_mut().find(|(before, _)| is_same_order(before, &trace)) {
+        match kinds.iter_mut().find(|(before, _)| Comparison::new(&file.script, before, &trace).agrees()) {
             Some((_, count)) => *count += 1,
             None => kinds.push((trace, 1)),
         }
     }
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let (trace, count) = kinds.swap_remove(0);
-    Ok((trace, format!("{count} of {runs} runs sent the same segments in the same order")))
+    Ok((trace, format!("{count} of {runs} runs")))
 }
 
 /// Reads the recorded trace of a script.
