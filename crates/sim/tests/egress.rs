@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// Transports that have a window.
 const WINDOWS: [&str; 8] = ["reno", "cubic", "dctcp", "timely", "powertcp", "theta-powertcp", "pfabric", "ndp"];
 
+/// The rate of a sender is its link's: Linux has less to send.
+const RFC: &str = "stack = \"rfc\"";
+
 const UNLIMITED: &str = "[nic]\nkind = \"unlimited\"\n";
 
 /// Hosts at one switch that is never full. `more` is of the transport, and whatever follows it.
@@ -75,7 +78,8 @@ fn short_flows_hardly_see_an_endless_one_of_their_host() {
             }
         }
     }
-    let before = beside_an_endless_flow("dctcp", Rate::from_gbps(10), 14_600, UNLIMITED);
+    // A sender without pacing that only its window stops.
+    let before = beside_an_endless_flow("dctcp", Rate::from_gbps(10), 14_600, &format!("stack = \"rfc\"\n{UNLIMITED}"));
     let sum: f64 = before.flows[1..].iter().map(|flow| flow.slowdown().unwrap()).sum();
     assert!(sum / 20.0 > 50.0, "what fair queueing is there for: {sum}");
 }
@@ -287,7 +291,7 @@ fn what_waits_below_a_transport_is_bounded() {
     let rate = Rate::from_gbps(10);
     // Timers that do not run out while packets wait at their host.
     for (transport, own) in
-        [("reno", ""), ("cubic", ""), ("dctcp", ""), ("pfabric", "rto = \"1s\""), ("ndp", "rto_min = \"1s\"")]
+        [("reno", RFC), ("cubic", RFC), ("dctcp", RFC), ("pfabric", "rto = \"1s\""), ("ndp", "rto_min = \"1s\"")]
     {
         for (nic, bql, bytes, packets) in [
             // A millisecond is more than a flow's limit.

@@ -172,6 +172,13 @@ fn transport(
     let keys = Keys { table, known: &known };
     common(&keys, &mut config.common, classes)?;
     own(&keys, &mut config.kind)?;
+    if let (TransportKind::Dctcp(dctcp), true, Some(value)) = (&config.kind, config.is_linux(), keys.get("gain")) {
+        let shift = -dctcp.gain.log2();
+        if shift.fract() != 0.0 || !(0.0..=10.0).contains(&shift) {
+            let problem = format!("Linux shifts: {} is no power of two from 1/1024 to 1", dctcp.gain);
+            return Err(value.error(problem, "give 0.0625 (1/16), 0.03125 ..., or set stack = \"rfc\""));
+        }
+    }
     Ok(config)
 }
 

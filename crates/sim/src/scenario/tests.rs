@@ -398,7 +398,11 @@ const BAD: &[(&str, &str, &str)] = &[
         "dir/test.toml:57: transport.dctcp.rto_max: the longest timeout, 1us, is",
     ),
     ("ack_class = 1", "ack_class = 2", "dir/test.toml:58: transport.dctcp.ack_class: there is no class 2"),
-    ("ack_class = 1", "ack_delay = \"1ms\"", "dir/test.toml:58: transport.dctcp.ack_delay: no ACK is held back"),
+    (
+        "ack_class = 1",
+        "ack_every = 1\nack_delay = \"1ms\"",
+        "dir/test.toml:59: transport.dctcp.ack_delay: no ACK is held back",
+    ),
     ("mss = 8960", "mss = 0", "dir/test.toml:62: transport.background.mss: 0B is out of range"),
     ("kind = \"cubic\"", "", "dir/test.toml:60: transport.background: a transport with a name of its own needs a kind"),
     (
@@ -521,14 +525,39 @@ fn bad_arguments_are_refused_by_their_names() {
 }
 
 /// Every transport's own settings, none of them the default.
-const OWN_SETTINGS: [&[(&str, &str)]; 9] = [
-    &[("transport.dctcp.gain", "0.5"), ("transport.dctcp.initial_alpha", "0"), ("transport.dctcp.cut_per_ack", "true")],
+const OWN_SETTINGS: [&[(&str, &str)]; 12] = [
+    &[
+        ("transport.dctcp.stack", "netbench"),
+        ("transport.dctcp.gain", "0.5"),
+        ("transport.dctcp.initial_alpha", "0.5"),
+        ("transport.dctcp.cut_per_ack", "false"),
+        ("transport.dctcp.recovery", "sack"),
+    ],
+    &[
+        ("transport.dctcp.loss_detection", "count"),
+        ("transport.dctcp.tail_loss_probe", "false"),
+        ("transport.dctcp.rate_reduction", "at-once"),
+        ("transport.dctcp.frto", "false"),
+        ("transport.dctcp.undo", "false"),
+        ("transport.dctcp.pacing", "false"),
+        ("transport.dctcp.idle_restart", "false"),
+        ("transport.dctcp.connections", "kept"),
+        ("transport.dctcp.segmentation_offload", "64KB"),
+        ("transport.dctcp.receive_offload", "8"),
+        ("transport.dctcp.timer_tick", "1ms"),
+        ("transport.dctcp.quick_acks", "0"),
+        ("transport.dctcp.sack_compression", "false"),
+        ("transport.dctcp.receive_window", "128KB"),
+        ("transport.dctcp.receive_window_max", "1MB"),
+    ],
+    &[("stack", "ns3"), ("transport.background.probe", "7"), ("transport.dctcp.receive_window", "70KB")],
     &[
         ("transport.background.c", "0.2"),
         ("transport.background.hystart_delay_min", "7us"),
         ("transport.background.fast_convergence", "false"),
     ],
-    &[("transport.background.hystart", "false"), ("transport.background.ack_every", "2")],
+    &[("transport.background.hystart", "false"), ("transport.background.ack_every", "4")],
+    &[("transport.background.hystart", "++")],
     &[
         ("transport.background.kind", "timely"),
         ("transport.background.t_low", "7us"),
@@ -563,16 +592,16 @@ const OWN_SETTINGS: [&[(&str, &str)]; 9] = [
 #[test]
 fn transports_have_settings_of_their_own() {
     let own = |sets: &[(&str, &str)]| read(FULL, sets).unwrap().transports[1].1.kind.clone();
-    let TransportKind::Cubic(cubic) = own(OWN_SETTINGS[1]) else { panic!() };
+    let TransportKind::Cubic(cubic) = own(OWN_SETTINGS[3]) else { panic!() };
     assert_eq!((cubic.c, cubic.hystart_delay_min), (0.2, Duration::from_us(7)));
-    let TransportKind::Timely(timely) = own(OWN_SETTINGS[3]) else { panic!() };
+    let TransportKind::Timely(timely) = own(OWN_SETTINGS[6]) else { panic!() };
     assert_eq!((timely.t_high, timely.min_rate), (Duration::from_us(70), Rate::from_bps(77_000_000)));
-    let TransportKind::PFabric(pfabric) = own(OWN_SETTINGS[5]) else { panic!() };
+    let TransportKind::PFabric(pfabric) = own(OWN_SETTINGS[8]) else { panic!() };
     assert_eq!((pfabric.rto, pfabric.probe_after), (Some(Duration::from_us(45)), 7));
     assert_eq!(pfabric.rank, crate::transport::pfabric::RankBy::FromSequence);
-    let TransportKind::Udp(udp) = own(OWN_SETTINGS[7]) else { panic!() };
+    let TransportKind::Udp(udp) = own(OWN_SETTINGS[10]) else { panic!() };
     assert_eq!((udp.rate, udp.max_payload), (Some(Rate::from_bps(1_500_000_000)), 1_500));
-    let TransportKind::Udp(udp) = own(OWN_SETTINGS[8]) else { panic!() };
+    let TransportKind::Udp(udp) = own(OWN_SETTINGS[11]) else { panic!() };
     assert_eq!((udp.on, udp.off), (Some(Duration::from_us(1_000)), Some(Duration::from_us(2_000))));
 }
 

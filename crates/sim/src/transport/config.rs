@@ -254,6 +254,7 @@ impl TransportConfig {
 
     /// A transport with its own settings, and those of its stack.
     pub fn of(mut kind: TransportKind, stack: Stack) -> Self {
+        let stack = if kind.has_stack() { stack } else { Stack::Linux };
         let mut common = Common { stack, ..Common::default() };
         common.ecn = matches!(kind, TransportKind::Dctcp(_));
         if kind.has_stack() {

@@ -168,10 +168,11 @@ pub(crate) const POLICIES: [(&str, &str); 11] = [
 ];
 
 /// Every transport, with what it does with losses made quick.
-pub(crate) const TRANSPORTS: [(&str, &str); 9] = [
-    ("reno", "rto_min = \"200us\"\nrto_initial = \"200us\""),
-    ("cubic", "rto_min = \"200us\"\nrto_initial = \"200us\""),
-    ("dctcp", "rto_min = \"200us\"\nrto_initial = \"200us\""),
+pub(crate) const TRANSPORTS: [(&str, &str); 10] = [
+    ("reno", "rto_min = \"200us\"\nrto_initial = \"200us\"\ntimer_tick = \"10us\"\nack_delay = \"100us\""),
+    ("cubic", "rto_min = \"200us\"\nrto_initial = \"200us\"\ntimer_tick = \"10us\"\nack_delay = \"100us\""),
+    ("dctcp", "rto_min = \"200us\"\nrto_initial = \"200us\"\ntimer_tick = \"10us\"\nack_delay = \"100us\""),
+    ("dctcp", "stack = \"rfc\"\nrto_min = \"200us\"\nrto_initial = \"200us\""),
     ("timely", "rto_min = \"200us\"\nrto_initial = \"200us\""),
     ("powertcp", "rto_min = \"200us\"\nrto_initial = \"200us\""),
     ("theta-powertcp", "rto_min = \"200us\"\nrto_initial = \"200us\""),

@@ -4,7 +4,7 @@ use super::super::bit_ring::BitRing;
 use super::super::config::{TransportConfig, TransportKind};
 use super::super::{FlowInfo, Reply};
 use super::round_trip::Ticks;
-use super::sender::room;
+use super::sender::{room, unscaled};
 use crate::packet::{Block, Kind, MoreBlocks, Packet, flag};
 use forebay_tm::random::mix;
 use forebay_tm::{Duration, Instant};
@@ -74,6 +74,8 @@ pub struct LinuxReceiver {
     ticks: Ticks,
     // The receive window in packets: now, what memory allows now and at most, received in this round, and in the round before.
     room: u32,
+    /// What a handshake can tell of it: its window is not scaled, and has 16 bits.
+    handshake_room: u32,
     memory: u32,
     most_room: u32,
     round_received: u32,
@@ -121,6 +123,7 @@ impl LinuxReceiver {
             ring: BitRing::default(),
             ticks: Ticks::new(linux.timer_tick, draw),
             room,
+            handshake_room: unscaled(common),
             // A receiver that has seen full packets counts a quarter more of them into the same memory: 1448 of 2304 bytes, not half, are payload.
             memory: (u64::from(room) * 1_448 / 1_152).min(u64::from(most_room.max(room))) as u32,
             most_room: most_room.max(room),
@@ -257,10 +260,12 @@ impl LinuxReceiver {
         let seq = packet.seq;
         match packet.kind {
             Kind::Probe => {
-                let (stamp, mut reply) = (packet.sent_at, *packet);
-                self.answer(&mut reply, NO_ECHO);
-                reply.sent_at = stamp;
-                *packet = reply;
+                let stamp = packet.sent_at;
+                self.answer(packet, NO_ECHO);
+                packet.sent_at = stamp;
+                if self.received() == 0 {
+                    packet.window = packet.window.min(self.handshake_room);
+                }
                 return Reply::Answer;
             }
             Kind::Data if !packet.has(flag::TRIMMED) => {}

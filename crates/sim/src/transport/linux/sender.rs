@@ -171,6 +171,8 @@ pub struct LinuxSender {
     special: u8,
     /// Packets were sent since it was last looked whether the window is in use.
     burst: bool,
+    /// Pacing alone keeps the next packet back.
+    held_by_pace: bool,
     paced: bool,
     pub(super) window: Window,
     pub(super) timer: Timer,
@@ -272,8 +274,7 @@ impl LinuxSender {
         let wire = common.mss + common.header;
         let mut room = room(common, linux);
         if opens {
-            // The window of a handshake is not scaled, and has 16 bits.
-            room = room.min((u32::from(u16::MAX) / common.mss.max(1)).max(1));
+            room = room.min(unscaled(common));
         }
         let mut sender = Self {
             una: 0,
@@ -282,6 +283,7 @@ impl LinuxSender {
             state: State::Open,
             special: if opens { special::OPENING | special::KNOCK } else { 0 },
             burst: false,
+            held_by_pace: false,
             paced: linux.pacing,
             window: Window {
                 size: limits.initial_window,
@@ -574,6 +576,7 @@ impl LinuxSender {
     #[inline(always)]
     fn poll_new(&mut self, now: Instant) -> Option<Segment> {
         let flight = self.in_flight();
+        self.held_by_pace = false;
         if (flight >= self.window.size) | (self.next >= self.limit) {
             if self.burst | (self.next < self.limit) {
                 self.end_burst(now);
@@ -712,6 +715,7 @@ impl LinuxSender {
         if self.special & special::NO_REPAIR == 0 && self.board.lost > self.board.again {
             let forced = self.special & special::FORCED != 0;
             self.special &= !special::FORCED;
+            self.held_by_pace = false;
             if !forced && self.in_flight() >= self.window.size {
                 self.end_burst(now);
                 return None;
@@ -819,7 +823,8 @@ impl LinuxSender {
         if (self.burst_at == now) & (self.paced_burst != 0) {
             self.paced_burst -= 1;
         } else {
-            if now < self.pace_at {
+            self.held_by_pace = now < self.pace_at;
+            if self.held_by_pace {
                 return false;
             }
             self.burst_at = now;
@@ -893,13 +898,8 @@ impl LinuxSender {
     #[inline]
     pub fn deadline(&self) -> Instant {
         let mut at = self.timer.at;
-        if self.paced & (self.burst_at != Instant::NEVER) {
-            let wants = (self.in_flight() < self.window.size)
-                & ((self.next < self.limit) | (self.board.lost > self.board.again))
-                & (self.special & (special::OPENING | special::NO_REPAIR) == 0);
-            if wants {
-                at = at.min(self.pace_at);
-            }
+        if self.held_by_pace {
+            at = at.min(self.pace_at);
         }
         if let Some(writing) = &self.writing {
             at = at.min(writing.at());
@@ -996,6 +996,11 @@ impl LinuxSender {
     pub fn stats(&self) -> SenderStats {
         self.stats
     }
+}
+
+/// Packets that the window of a handshake can tell of: it is not scaled, and has 16 bits.
+pub(super) fn unscaled(common: &Common) -> u32 {
+    (u32::from(u16::MAX) / common.mss.max(1)).max(1)
 }
 
 /// Packets that a receiver has room for at first.
