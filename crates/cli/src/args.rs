@@ -435,7 +435,7 @@ pub(crate) struct LabScriptArgs {
     /// with each other.
     #[arg(long)]
     pub(crate) record: bool,
-    /// Fail if the kernel does not send what was recorded; it has three tries for each script.
+    /// Fail if the kernel does not send what was recorded; it has five tries for each script.
     #[arg(long, conflicts_with = "record")]
     pub(crate) check: bool,
     /// The directory of the recorded traces; without this, `recorded` beside each script.

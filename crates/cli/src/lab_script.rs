@@ -21,7 +21,7 @@ pub(crate) fn act(path: &Path, congestion_control: &str, to: Option<Ipv4Addr>) -
 }
 
 /// How often the kernel may try to send what was recorded.
-const TRIES: u32 = 3;
+const TRIES: u32 = 5;
 
 pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
     let mut files = args.scripts.iter().map(|path| ScriptFile::read(path)).collect::<Result<Vec<_>, _>>()?;
@@ -41,7 +41,10 @@ pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
         }
         let kernel = match &stage {
             None => record::read(file, recorded)?,
-            Some(stage) if args.record => record::keep(file, recorded, record::play_until_stable(stage, file)?)?,
+            Some(stage) if args.record => {
+                let played = record::play_until_stable(stage, file, &output::is_interrupted)?;
+                record::keep(file, recorded, played.ok_or(Failure::Interrupted)?)?
+            }
             Some(stage) => stage.play(file)?,
         };
         let outcome = Outcome::new(file, kernel)?;

@@ -6,11 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Output, Stdio};
 
 /// The packages of the programs that a lab may need.
-const PACKAGES: [(&str, &str); 10] = [
+const PACKAGES: [(&str, &str); 9] = [
     ("ip", "iproute2"),
     ("tc", "iproute2"),
     ("ethtool", "ethtool"),
-    ("chrt", "util-linux"),
     ("iperf3", "iperf3"),
     ("memcached", "memcached"),
     ("ping", "iputils-ping"),

@@ -211,22 +211,21 @@ impl Comparison {
     /// In words: that they agree, or where they part first.
     pub fn verdict(&self, right: &Trace, other: &Trace) -> String {
         let Some(difference) = self.first else { return "agrees".to_owned() };
-        let event = |trace: &Trace, place: Option<usize>| place.map(|place| trace.events[place].clone());
         let [a, b] = difference.places();
-        let flow = event(right, a).or_else(|| event(other, b)).map_or(0, |event| event.flow);
+        let (a, b) = (a.map(|place| &right.events[place]), b.map(|place| &other.events[place]));
+        let flow = a.or(b).map_or(0, |event| event.flow);
         let flow = if flows(right) > 1 { format!("flow {flow}: ") } else { String::new() };
         match difference {
             Difference::Order(Parting { same, .. }) => {
-                let (a, b) = (segment(event(right, a)), segment(event(other, b)));
-                format!("{flow}after {same} segments {a}, not {b}")
+                format!("{flow}after {same} segments {}, not {}", segment(a), segment(b))
             }
             Difference::Time(again) => {
                 let [from, to] = again.times.map(ms);
-                format!("{flow}{} after {from}, not after {to}", segment(event(right, a)))
+                format!("{flow}{} after {from}, not after {to}", segment(a))
             }
             Difference::Window(first) => {
                 let [from, to] = first.in_flight;
-                format!("{flow}{from} in flight at {}, not {to}", segment(event(right, a)))
+                format!("{flow}{from} in flight at {}, not {to}", segment(a))
             }
         }
     }
@@ -257,9 +256,9 @@ impl Comparison {
 }
 
 /// What an event sends, in words.
-fn segment(event: Option<Event>) -> String {
+fn segment(event: Option<&Event>) -> String {
     let Some(Event { kind: Kind::Data(at, _), decision, side, .. }) = event else { return "nothing".to_owned() };
-    let what = if side == Side::Sender { "segment" } else { "reply" };
+    let what = if *side == Side::Sender { "segment" } else { "reply" };
     match decision.count {
         1 => format!("{what} {at}"),
         count => format!("{what} {at} for the {}", ordinal(count)),

@@ -1,7 +1,7 @@
 //! What a switch saw of the flows of a script, as a list and as text, a line each.
 
 use crate::director::Decision;
-use crate::file::MSS;
+use crate::file::{MSS, Script};
 use forebay_tm::Duration;
 use std::fmt;
 
@@ -279,6 +279,19 @@ impl Trace {
         self.about.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
     }
 
+    /// The first flow of a script of which not everything is acknowledged by what was let through.
+    pub fn unfinished(&self, script: &Script) -> Option<usize> {
+        let heard = |flow: usize, side: Side| {
+            let own = self.events.iter().filter(move |event| event.flow as usize == flow && event.side == side);
+            let through = own.filter(|event| !event.decision.drop);
+            through.filter_map(|event| Some(event.acknowledgement.as_ref()?.next)).max().unwrap_or_default()
+        };
+        script.flows.iter().enumerate().position(|(number, flow)| {
+            heard(number, Side::Receiver) < Position::of(flow.segments())
+                || heard(number, Side::Sender) < Position::of(flow.reply_segments())
+        })
+    }
+
     /// Reads a text; an error names the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut trace = Self::default();
@@ -403,5 +416,22 @@ mod tests {
         assert_eq!(Event::parse(line), Some(event));
         let error = Trace::parse("# kernel: x\n 1 0 > syn tx 1\n 2 0 > sin tx 1\n").unwrap_err();
         assert_eq!(error, "line 3: no event:  2 0 > sin tx 1");
+    }
+
+    #[test]
+    fn a_flow_is_finished_when_its_sender_knows_it() {
+        let text =
+            "about = \"x\"\ncongestion_control = \"reno\"\n[[flow]]\nsegments = 2\n[[flow]]\nsegments = 1\nreply = 3\n";
+        let script = crate::file::read("x.toml", text).unwrap();
+        let unfinished = |lines: &[&str]| Trace::parse(&lines.join("\n")).unwrap().unfinished(&script);
+        let [dropped, first, second, back] = [
+            "1 0 < ack nr 1 next 2 [drop]",
+            "2 0 < ack nr 2 next 2",
+            "3 1 < ack nr 1 next 1",
+            "4 1 > ack seq 1 next 3",
+        ];
+        assert_eq!(unfinished(&[dropped, second, back]), Some(0));
+        assert_eq!(unfinished(&[first, second]), Some(1), "the replies are not acknowledged");
+        assert_eq!(unfinished(&[dropped, first, second, back]), None);
     }
 }

@@ -6,7 +6,7 @@ use common::{flow, scenario};
 use forebay_script::file::{MSS, Script};
 use forebay_script::trace::{Event, Kind, Position, Side};
 use forebay_sim::engine;
-use forebay_sim::flow::TrafficPlan;
+use forebay_sim::flow::{FlowRecord, TrafficPlan};
 use forebay_sim::measure::RunResult;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn run(rules: &str) -> RunResult {
     let flows = vec![flow(0, 0, 1, segments(60)), flow(10_000_000_000_000, 0, 1, segments(2))];
     let plan = TrafficPlan { flows, ..TrafficPlan::default() };
     let result = engine::run(&scenario, &plan, &mut |_| true);
-    assert!(result.flows.iter().all(|flow| flow.is_complete()), "{rules}");
+    assert!(result.flows.iter().all(FlowRecord::is_complete), "{rules}");
     result
 }
 

@@ -10,7 +10,7 @@ use crate::congestion::{Kernel, Loaded};
 use crate::error::{LabError, Result};
 use crate::layout::Layout;
 use crate::network::{self, HostSettings, Lock};
-use crate::program::{cannot_start, in_namespace, need, need_root};
+use crate::program::{cannot_start, in_namespace, run};
 use crate::switch_file::{self, Treatment};
 use crate::switch_process::{SwitchProcess, own_program};
 use forebay_script::file::Script;
@@ -29,6 +29,8 @@ use std::time::Duration;
 const CABLE: Rate = Rate::from_gbps(1);
 /// Bytes that sockets have for what they send and receive: more than any script needs.
 const SOCKET_MEMORY: u64 = 16 << 20;
+/// What `chrt` is told.
+const REAL_TIME: [&str; 2] = ["--fifo", "10"];
 /// How long the switch may take to see that a script is over, beyond the script's own limit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -59,17 +61,18 @@ pub struct Stage {
     held: Lock,
     /// DCTCP, if it had to be loaded.
     dctcp: OnceCell<Result<Loaded>>,
+    /// Programs may run with real-time priority, so that others of the machine do not delay them.
+    real_time: bool,
 }
 
 impl Stage {
     /// Makes the hosts.
     pub fn make(prefix: &str) -> Result<Self> {
         let layout = Layout::star(prefix, &[CABLE; 2])?;
-        need_root()?;
-        need(&["chrt"])?;
         let held = network::lock(prefix)?;
         network::up(&layout, &HostSettings::default(), &held)?;
-        Ok(Self { layout, held, dctcp: OnceCell::new() })
+        let real_time = run("chrt", &[REAL_TIME[0], REAL_TIME[1], "true"], "").is_ok();
+        Ok(Self { layout, held, dctcp: OnceCell::new(), real_time })
     }
 
     /// The kernel's name of a congestion control. DCTCP is loaded from `dctcp.bpf.c` in the script's directory or the one above.
@@ -127,10 +130,17 @@ impl Stage {
         let forebay = own_program()?;
         let path = std::path::absolute(&file.path).map_err(|error| LabError::of_file(&file.path, "find", &error))?;
         let arguments = ["--script".as_ref(), path.as_os_str(), "--trace".as_ref(), trace_path.as_os_str()];
-        let command = punctual(&self.layout.switches[0].namespace, &forebay);
+        let command = self.command(&self.layout.switches[0].namespace, &forebay);
         let mut switch = SwitchProcess::start_with(command, &switch_path, &directory, &arguments)?;
-        let receiver = Actor::start(&self.layout, 1, &forebay, &path, &control)?;
-        let mut sender = Actor::start(&self.layout, 0, &forebay, &path, &control)?;
+        let actor = |host: usize| {
+            let mut command = self.command(&self.layout.hosts[host].namespace, &forebay);
+            command.args(["lab", "actor"]).arg(&path).arg(&control);
+            command
+        };
+        let receiver = Actor::start(actor(1))?;
+        let mut command = actor(0);
+        command.arg(self.layout.hosts[1].address.to_string());
+        let mut sender = Actor::start(command)?;
         sender.go()?;
         let longest = Duration::from_nanos(script.limit.ps() / 1_000) + PATIENCE;
         if !switch.wait(longest) {
@@ -140,7 +150,24 @@ impl Stage {
         sender.check()?;
         let text =
             std::fs::read_to_string(&trace_path).map_err(|error| LabError::of_file(&trace_path, "read", &error))?;
-        Trace::parse(&text).map_err(|problem| LabError::new(problem, "this is a fault of forebay"))
+        let trace = Trace::parse(&text).map_err(|problem| LabError::new(problem, "this is a fault of forebay"))?;
+        match trace.unfinished(script) {
+            None => Ok(trace),
+            Some(flow) => Err(LabError::new(
+                format_args!("{}: flow {flow} has not come to its end within {}", file.path.display(), script.limit),
+                "give the script a longer limit, or look at what it does to the flow",
+            )),
+        }
+    }
+
+    /// A command in a namespace.
+    fn command(&self, namespace: &str, program: &str) -> Command {
+        if !self.real_time {
+            return in_namespace(namespace, program);
+        }
+        let mut command = in_namespace(namespace, "chrt");
+        command.args(REAL_TIME).arg(program);
+        command
     }
 }
 
@@ -151,13 +178,6 @@ impl Drop for Stage {
     }
 }
 
-/// A command in a namespace that does not wait for other programs of the machine.
-fn punctual(namespace: &str, program: &str) -> Command {
-    let mut command = in_namespace(namespace, "chrt");
-    command.args(["--fifo", "10", program]);
-    command
-}
-
 /// A host that does its part.
 struct Actor {
     child: Child,
@@ -166,12 +186,7 @@ struct Actor {
 }
 
 impl Actor {
-    fn start(layout: &Layout, host: usize, forebay: &str, script: &Path, control: &str) -> Result<Self> {
-        let mut command = punctual(&layout.hosts[host].namespace, forebay);
-        command.args(["lab", "actor"]).arg(script).arg(control);
-        if host == 0 {
-            command.arg(layout.hosts[1].address.to_string());
-        }
+    fn start(mut command: Command) -> Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| cannot_start("ip", &error))?;
         let (tell, problems) = channel();

@@ -19,13 +19,20 @@ pub fn path_of(file: &ScriptFile, directory: Option<&Path>) -> PathBuf {
 }
 
 /// Plays a script until enough runs agree with each other. Returns the first of these, or of the most that agree, and how many of how many
-/// did.
-pub fn play_until_stable(stage: &Stage, file: &ScriptFile) -> Result<(Trace, String)> {
+/// did; none if `is_stopped` says so.
+pub fn play_until_stable(
+    stage: &Stage,
+    file: &ScriptFile,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Option<(Trace, String)>> {
     // Traces that differ, with how often each came.
     let mut kinds: Vec<(Trace, usize)> = Vec::new();
     let mut runs = 0;
     while runs < MOST && kinds.iter().all(|(_, count)| *count < ENOUGH) {
         let trace = stage.play(file)?;
+        if is_stopped() {
+            return Ok(None);
+        }
         runs += 1;
         match kinds.iter_mut().find(|(before, _)| Comparison::new(&file.script, before, &trace).agrees()) {
             Some((_, count)) => *count += 1,
@@ -34,7 +41,7 @@ pub fn play_until_stable(stage: &Stage, file: &ScriptFile) -> Result<(Trace, Str
     }
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let (trace, count) = kinds.swap_remove(0);
-    Ok((trace, format!("{count} of {runs} runs")))
+    Ok(Some((trace, format!("{count} of {runs} runs"))))
 }
 
 /// Reads the recorded trace of a script.
