@@ -53,18 +53,30 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
+/// The label of a point, which its sweep knows; its directory's name leaves out what file names cannot have.
+pub(crate) fn label(point: &Path) -> Option<String> {
+    let table = Table::read_parquet(&point.parent()?.join(SWEEP)).ok()?;
+    let labels = labels(&table);
+    let place = point_directories(labels.iter().copied()).iter().position(|name| point.ends_with(name))?;
+    Some(labels[place]).filter(|label| !label.is_empty()).map(str::to_owned)
+}
+
 /// The finished runs of a point.
 fn seeds(directory: &Path) -> Vec<PathBuf> {
     let is_seed = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("seed"));
     below(directory).into_iter().filter(|path| is_seed(path) && is_run(path)).collect()
 }
 
+/// The labels of a sweep's points; a point without one is the only one.
+fn labels(table: &Table) -> Vec<&str> {
+    let label = |row| table.column("point").and_then(|column| column.text(row)).unwrap_or_default();
+    (0..table.rows()).map(label).collect()
+}
+
 /// The points of a sweep with finished runs: those of its table, which knows their order.
 fn points(directory: &Path) -> Vec<PathBuf> {
     let Ok(table) = Table::read_parquet(&directory.join(SWEEP)) else { return Vec::new() };
-    let label = |row| table.column("point").and_then(|column| column.text(row)).unwrap_or_default();
-    let names = point_directories((0..table.rows()).map(label));
-    let paths = names.into_iter().map(|name| directory.join(name));
+    let paths = point_directories(labels(&table)).into_iter().map(|name| directory.join(name));
     paths.filter(|path| !seeds(path).is_empty()).collect()
 }
 

@@ -3,9 +3,9 @@
 use crate::Failure;
 use crate::args::ReportArgs;
 use crate::destination::PAGE;
-use crate::found::{Found, below, look};
+use crate::found::{self, Found, below, look};
 use crate::output::{Output, print};
-use forebay_report::{FlowPoint, NamedTable, QueryPoint, Report, RunView, TimelineSeries, page};
+use forebay_report::{Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
 use forebay_results::directory::read_run;
 use forebay_results::{RunDirectory, Table};
 use std::path::{Path, PathBuf};
@@ -20,43 +20,45 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     print(&format!("report: {}\n", path.display()))
 }
 
-/// The runs that a page shows.
+/// What a page shows.
 #[derive(Default)]
 struct Shown {
-    directories: Vec<PathBuf>,
+    /// The directories of runs and of points, each with its runs: itself, or one for each seed.
+    points: Vec<(PathBuf, Vec<PathBuf>)>,
     /// Some are of a sweep. Its runs share a process and its cores, so that what they cost depends on their neighbours: a
     /// page leaves it out, and is the same whenever the sweep is.
     from_sweep: bool,
-    /// Of some points, only one seed of several is shown.
-    one_of_several_seeds: bool,
 }
 
 impl Shown {
-    /// Adds the runs in a directory: itself, the seeds of a point, one seed of each point of a sweep, or what is below it.
+    /// Adds what is in a directory: itself if it is a run, a point with its seeds, the points of a sweep, or what is below it.
     fn gather(&mut self, directory: &Path) {
-        let before = self.directories.len();
+        let before = self.points.len();
         self.descend(directory, 0);
-        if self.directories.len() == before && !self.directories.iter().any(|known| known == directory) {
+        if self.points.len() == before && !self.has(directory) {
             // It is refused when it is read.
-            self.directories.push(directory.to_owned());
+            self.add(directory, vec![directory.to_owned()]);
         }
+    }
+
+    fn has(&self, directory: &Path) -> bool {
+        self.points.iter().any(|(known, runs)| known == directory || runs.iter().any(|run| run == directory))
     }
 
     fn descend(&mut self, directory: &Path, depth: usize) {
         /// Enough for a directory of sweeps.
         const DEEPEST: usize = 2;
         match look(directory) {
-            Found::Run => self.add(directory),
+            Found::Run => self.add(directory, vec![directory.to_owned()]),
             Found::Point(seeds) => {
                 self.from_sweep = true;
-                seeds.iter().for_each(|seed| self.add(seed));
+                self.add(directory, seeds);
             }
             Found::Sweep(points) => {
                 self.from_sweep = true;
                 for point in points {
                     if let Found::Point(seeds) = look(&point) {
-                        self.one_of_several_seeds |= seeds.len() > 1;
-                        seeds.iter().take(1).for_each(|seed| self.add(seed));
+                        self.add(&point, seeds);
                     }
                 }
             }
@@ -67,9 +69,9 @@ impl Shown {
         }
     }
 
-    fn add(&mut self, directory: &Path) {
-        if !self.directories.iter().any(|known| known == directory) {
-            self.directories.push(directory.to_owned());
+    fn add(&mut self, directory: &Path, runs: Vec<PathBuf>) {
+        if !self.has(directory) {
+            self.points.push((directory.to_owned(), runs));
         }
     }
 }
@@ -78,47 +80,51 @@ impl Shown {
 pub(crate) fn write(path: &Path, results: &[PathBuf]) -> Result<(), Failure> {
     let mut shown = Shown::default();
     results.iter().for_each(|directory| shown.gather(directory));
-    let (mut runs, mut names) = (Vec::new(), Vec::new());
-    let common = common_ancestor(&shown.directories);
-    for directory in &shown.directories {
-        let run = read_run(directory)?;
-        let name = run.summary.run.name.clone();
-        let label = label(directory, common.as_deref()).unwrap_or_else(|| name.clone());
-        runs.push(RunView { label, ..view(&run, !shown.from_sweep)? });
-        if !names.contains(&name) {
-            names.push(name);
+    let (mut points, mut names) = (Vec::new(), Vec::new());
+    let common = common_ancestor(&shown.points);
+    for (directory, runs) in &shown.points {
+        let mut seeds = Vec::new();
+        for (number, path) in runs.iter().enumerate() {
+            let run = read_run(path)?;
+            seeds.push(view(&run, !shown.from_sweep, number == 0)?);
+            if !names.contains(&run.summary.run.name) {
+                names.push(run.summary.run.name.clone());
+            }
         }
+        let label = label(directory, common.as_deref()).or_else(|| names.last().cloned()).unwrap_or_default();
+        points.push(Point { label, seeds });
     }
-    let subtitle = if shown.one_of_several_seeds { "One seed of each point of the sweep." } else { "" };
     let report = Report {
         title: if let [only] = names.as_slice() { only.clone() } else { "Forebay report".to_owned() },
-        subtitle: subtitle.to_owned(),
-        runs,
+        subtitle: String::new(),
+        points,
     };
     let mut output = Output::create(Some(path))?;
     output.write(page(&report).as_bytes())?;
     output.finish()
 }
 
-/// The directory that all runs are in.
-fn common_ancestor(directories: &[PathBuf]) -> Option<PathBuf> {
-    let (first, others) = directories.split_first()?;
+/// The directory that all runs and points are in.
+fn common_ancestor(points: &[(PathBuf, Vec<PathBuf>)]) -> Option<PathBuf> {
+    let ((first, _), others) = points.split_first()?;
     let mut common = first.parent()?.to_owned();
-    while !others.iter().all(|directory| directory.starts_with(&common)) {
+    while !others.iter().all(|(directory, _)| directory.starts_with(&common)) {
         common = common.parent()?.to_owned();
     }
     Some(common)
 }
 
-/// What tells a run from the others: its way from the directory that they share; `None` if it is that directory.
+/// What tells a run or a point from the others: its way from the directory that they share, with the label of a point instead of
+/// its directory's name; `None` if it is that directory.
 fn label(directory: &Path, common: Option<&Path>) -> Option<String> {
     let short = common.and_then(|common| directory.strip_prefix(common).ok()).unwrap_or(directory);
+    let short = found::label(directory).map_or_else(|| short.to_owned(), |label| short.with_file_name(label));
     let text = short.display().to_string();
     (!text.trim_matches(['.', '/']).is_empty()).then_some(text)
 }
 
-/// What the page shows of a run.
-fn view(run: &RunDirectory, with_cost: bool) -> Result<RunView, Failure> {
+/// What the page shows of a run. Buffers over time are shown of the first seed of a point.
+fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunView, Failure> {
     let summary = &run.summary;
     let (flows, queries) = (run.flows()?, run.queries()?);
     let mut names = Vec::new();
@@ -135,14 +141,15 @@ fn view(run: &RunDirectory, with_cost: bool) -> Result<RunView, Failure> {
         facts.push(("interrupted".to_owned(), "yes".to_owned()));
     }
     let mut cost = vec![
-        ("events".to_owned(), grouped(summary.engine.events)),
-        ("packet-hops".to_owned(), grouped(summary.engine.hops)),
+        ("events".to_owned(), Amount::Count(summary.engine.events as f64)),
+        ("packet-hops".to_owned(), Amount::Count(summary.engine.hops as f64)),
     ];
     if with_cost {
-        let speed = summary.cost.hops_per_cpu_second.map_or("-".to_owned(), |speed| grouped(speed as u64));
-        cost.push(("CPU seconds".to_owned(), format!("{:.2}", summary.cost.cpu_seconds)));
-        cost.push(("packet-hops per CPU second".to_owned(), speed));
-        cost.push(("peak memory".to_owned(), format!("{:.1} MB", summary.cost.peak_memory as f64 / 1e6)));
+        cost.push(("CPU seconds".to_owned(), Amount::Seconds(summary.cost.cpu_seconds)));
+        if let Some(speed) = summary.cost.hops_per_cpu_second {
+            cost.push(("packet-hops per CPU second".to_owned(), Amount::Count(speed)));
+        }
+        cost.push(("peak memory".to_owned(), Amount::Bytes(summary.cost.peak_memory as f64)));
     }
     let loads = NamedTable {
         title: "Load: asked for, and what the flows of the seed come to".to_owned(),
@@ -161,12 +168,12 @@ fn view(run: &RunDirectory, with_cost: bool) -> Result<RunView, Failure> {
             .collect(),
     };
     Ok(RunView {
-        label: String::new(),
+        seed: summary.run.seed,
         facts,
         flows: flow_points(&flows, &flow_workloads),
         workloads: names,
         queries: query_points(&queries, &query_workloads),
-        timeline: timeline(run)?,
+        timeline: if with_timeline { timeline(run)? } else { Vec::new() },
         drops: summary.drops_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
         tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
         occupancy: summary
@@ -255,17 +262,4 @@ fn buffer_size(queues: &Table, (switch, buffer): &(String, u64)) -> u64 {
             && number(queues, "buffer", *row) == Some(*buffer as f64)
     };
     (0..queues.rows()).filter(is_it).find_map(|row| number(queues, "buffer_size", row)).unwrap_or_default() as u64
-}
-
-/// A number with its digits in groups of three.
-fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

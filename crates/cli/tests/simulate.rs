@@ -370,7 +370,7 @@ fn variants_and_grids_are_combined() {
     let both = |name: &str| [60, 90].map(|kb| format!("{name} buffer={kb}KB hosts=4"));
     assert_eq!(points, [both("cut: DT"), both("CS")].concat());
     let page = read(directory.path().join("results/variants-sweep/report.html"));
-    assert!(page.contains("CS-buffer=90KB-hosts=4"));
+    assert!(page.contains(">CS buffer=90KB hosts=4</th>") && page.contains(">cut: DT buffer=60KB hosts=4</th>"));
     let error = refused(directory.path(), "compare results/variants-sweep results/variants-sweep");
     assert!(error.contains("a sweep of 4 points\n  help: give one of its points: results/variants-sweep/"), "{error}");
     printed(
@@ -391,6 +391,7 @@ fn two_runs_and_two_points_side_by_side() {
     };
     assert_snapshot("compare_runs", &told("compare sweep/alpha=0.5/seed1 sweep/alpha=2/seed1"));
     let points = told("compare sweep/alpha=0.5 sweep/alpha=2/");
+    assert!(points.contains("B-A, paired by seed, excludes zero"), "{points}");
     assert!(points.starts_with("A: sweep/alpha=0.5: small, seeds 1, 2, ") && points.contains('±'), "{points}");
     assert!(points.contains("bursts: QCT mean ") && points.contains("  apart\n"), "{points}");
     let itself = told("compare sweep/alpha=2 sweep/alpha=2");
@@ -421,18 +422,23 @@ fn pages_of_one_run_of_several_and_of_a_sweep() {
         here,
         "a run that is given twice is shown once"
     );
-    // Of a sweep, one seed of each point; of a point, all seeds; without what depends on the other runs.
+    // Of a sweep, all seeds of each point together, compared with the first; without what depends on the other runs.
     let sweep = page("report sweep", "sweep/report.html");
-    assert!(sweep.contains("alpha=0.5/seed1") && sweep.contains("alpha=2/seed1") && !sweep.contains("seed2"));
-    assert!(
-        sweep.contains("One seed of each point") && !sweep.contains("CPU seconds") && sweep.contains("packet-hops")
-    );
+    assert!(sweep.contains(">alpha=0.5</th>") && sweep.contains(">alpha=2</th>"));
+    assert!(sweep.contains("<dt>seed</dt><dd>1 to 2</dd>") && sweep.contains("Means over seeds (1 to 2)"));
+    assert!(sweep.contains("the difference to <span class=\"baseline\">alpha=0.5</span>, seed by seed"));
+    assert!(!sweep.contains("CPU seconds") && sweep.contains("packet-hops"));
     let point = page("report sweep/alpha=2", "sweep/alpha=2/report.html");
-    assert!(point.contains(">seed1<") && point.contains(">seed2<"));
+    assert!(
+        point.contains(">alpha=2</th>") && point.contains("Means over seeds") && !point.contains("class=\"baseline\"")
+    );
+    // Points of a sweep side by side are those of the sweep.
+    let points = page("report sweep/alpha=0.5 sweep/alpha=2 --out points.html", "points.html");
+    assert!(points == sweep);
     // What the page is made from can be written again, and the page does not get in the way.
     printed(directory.path(), "run small.toml --out one");
     printed(directory.path(), &format!("sweep small.toml {GRID} --out sweep"));
-    assert!(page("report .", "report.html").contains("sweep/alpha=2/seed1"));
+    assert!(page("report .", "report.html").contains(">sweep/alpha=2</th>"));
 }
 
 // check

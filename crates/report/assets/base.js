@@ -1,4 +1,4 @@
-// What all plots share: errors, data, numbers, colours, elements, the tip and which runs are shown.
+// What all plots share: errors, data, numbers, colours, elements, the tip, which points are shown and which of their seeds.
 
 window.addEventListener("error", (event) => {
   const box = document.getElementById("errors");
@@ -61,14 +61,29 @@ const short = (value) => String(Number(value.toPrecision(6)));
 const round = (text) => text.replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
 const orDash = (format, value) => (value === null || value === undefined ? "\u2013" : format(value));
 
-// Runs: colour by position, then by dash; which are shown.
+/** A mean and half its confidence interval, which may be null, in one unit; as `number.rs` writes it. */
+function withHalf(kind, [mean, half]) {
+  const [size, unit] = kind !== "time" ? [1, ""] : mean === 0 ? [1, "us"] : unitFor(TIME_UNITS, mean);
+  const number = (value) => {
+    if (kind === "share") return (value * 100).toFixed(1);
+    return kind === "count" && half === null ? whole(value) : plain(value / size);
+  };
+  const end = { share: "%", time: ` ${unit}` }[kind] || "";
+  return `${number(mean)}${half === null ? "" : ` \u00b1 ${number(half)}`}${end}`;
+}
+
+// Points, which the page calls runs: colour by position, then by dash; which are shown, and all seeds of them or one.
 
 const COLOURS = 7;
 const colour = (run) => `var(--c${run % COLOURS})`;
 const dash = (run) => [undefined, "7 3", "2 3"][Math.floor(run / COLOURS) % 3];
 const fill = (index) => `var(--f${index % 8})`;
 const hiddenRuns = new Set();
-const shownRuns = () => RUNS.map((_, run) => run).filter((run) => !hiddenRuns.has(run));
+/** The chosen one of the single seeds; null for all together. */
+let seedChosen = null;
+/** What is drawn of a point; null if it has no run with the chosen seed. */
+const viewOf = (run) => (seedChosen === null ? RUNS[run] : RUNS[run].singles[seedChosen]);
+const shownRuns = () => RUNS.map((_, run) => run).filter((run) => !hiddenRuns.has(run) && viewOf(run));
 const redraws = [];
 const redraw = () => redraws.forEach((draw) => draw());
 
@@ -90,7 +105,8 @@ function swatch(stroke, dashes, filled) {
 function buildLegend() {
   const legend = document.getElementById("legend");
   if (RUNS.length < 2) {
-    legend.remove();
+    if (DATA.singles.length) legend.append(...pageControls());
+    else legend.remove();
     return;
   }
   const buttons = RUNS.map((run, index) => html("button", {
@@ -112,7 +128,7 @@ function buildLegend() {
     sync();
   };
   const all = html("button", { type: "button", class: "chip plain", onclick: () => { hiddenRuns.clear(); sync(); } }, "Show all");
-  legend.append(...buttons, all);
+  legend.append(...buttons, all, ...pageControls());
   for (const row of document.querySelectorAll("#compare tr[data-run]")) {
     const index = Number(row.dataset.run);
     row.querySelector("th").prepend(swatch(colour(index), dash(index)));

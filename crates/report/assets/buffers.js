@@ -3,24 +3,30 @@
 function dropsByReason() {
   const reasons = [...new Set(RUNS.flatMap((run) => run.drops.map(([reason]) => reason)))];
   if (!reasons.length) return null;
-  const fig = figure("drops", "Drops by reason", "Packets dropped in each run, over all switches.");
+  const fig = figure("drops", "Drops by reason", DATA.singles.length
+    ? "Packets dropped over all switches: the mean over seeds. The line is the 95% confidence interval of all drops."
+    : "Packets dropped in each run, over all switches.");
   const off = new Set();
-  const count = (run, reason) => RUNS[run].drops.reduce((sum, [of, packets]) => sum + (of === reason ? packets : 0), 0);
+  /** The mean over seeds and half its interval. */
+  const found = (run, reason) => (viewOf(run).drops.find(([of]) => of === reason) || [reason, [0, null]])[1];
+  const count = (run, reason) => found(run, reason)[0];
+  const words = (value, run) => (viewOf(run).dropped[1] === null ? whole(value) : plain(value));
   const plot = new RowPlot(fig, () => {
     const shares = mode() === 1;
     const kept = reasons.filter((reason) => !off.has(reason));
     const height = Math.min(50, Math.max(26, 260 / Math.max(1, shownRuns().length)));
     const totals = new Map(shownRuns().map((run) => [run, kept.reduce((sum, reason) => sum + count(run, reason), 0)]));
     fillNumbers(fig, ["Run", ...reasons, "All"], shownRuns().map((run) => {
-      const counts = reasons.map((reason) => count(run, reason));
-      return [RUNS[run].label, ...counts.map(whole), whole(counts.reduce((sum, packets) => sum + packets, 0))];
+      return [RUNS[run].label, ...reasons.map((reason) => withHalf("count", found(run, reason))), withHalf("count", viewOf(run).dropped)];
     }));
+    // The interval is that of all drops: it stands only where all are shown.
+    const half = (run) => (shares || kept.length < reasons.length ? null : viewOf(run).dropped[1]);
     return {
       empty: "No runs are shown.", margin: shares ? 16 : 74,
-      summary: [...totals].map(([run, total]) => `${RUNS[run].label}: ${whole(total)}.`).join(" "),
+      summary: [...totals].map(([run, total]) => `${RUNS[run].label}: ${words(total, run)}.`).join(" "),
       x: shares ? { label: "Share of drops", domain: [0, 1], tick: (value) => `${short(value * 100)}%` }
         : {
-          label: "Packets dropped", domain: [0, Math.max(1, ...totals.values())],
+          label: "Packets dropped", domain: [0, Math.max(1, ...[...totals].map(([run, total]) => total + (half(run) || 0)))],
           tick: (value) => (value >= 1e6 ? `${short(value / 1e6)}M` : whole(value)),
         },
       rows: [...totals].map(([run, total]) => ({
@@ -38,11 +44,16 @@ function dropsByReason() {
               height: height * 0.6, style: `fill:${fill(reasons.indexOf(reason))}`,
             });
           }
-          if (!shares) svg(group, "text", { class: "label", x: x.at(total) + 6, y: middle + 4 }, whole(total));
+          const reach = half(run) || 0;
+          if (reach) {
+            const [from, to] = [Math.max(0, total - reach), total + reach].map((value) => x.at(value).toFixed(1));
+            svg(group, "path", { class: "whisker", d: `M${from} ${middle}H${to}M${from} ${middle - 5}v10M${to} ${middle - 5}v10` });
+          }
+          if (!shares) svg(group, "text", { class: "label", x: x.at(total + reach) + 6, y: middle + 4 }, words(total, run));
         },
         tip: () => [RUNS[run].label, ["", "Packets", "Share"], kept.map((reason) => ({
           mark: swatch(fill(reasons.indexOf(reason)), undefined, true),
-          cells: [reason, whole(count(run, reason)), total ? percent(count(run, reason) / total) : "\u2013"],
+          cells: [reason, withHalf("count", found(run, reason)), total ? percent(count(run, reason) / total) : "\u2013"],
         }))],
       })),
     };
@@ -59,25 +70,27 @@ function occupancyByPlace() {
   const MOST = 8;
   const highest = new Map();
   for (const [place, , , max] of RUNS.flatMap((run) => run.occupancy)) {
-    highest.set(place, Math.max(highest.get(place) || 0, max));
+    highest.set(place, Math.max(highest.get(place) || 0, max ? max[0] : 0));
   }
   const places = [...highest.keys()];
   if (!places.length) return null;
   const fig = figure("occupancy", "Buffer occupancy",
-    "Over time: the dot is the median, the bar ends at the 99th percentile, the ring is the maximum.");
+    `Over time: the dot is the median, the bar ends at the 99th percentile, the ring is the maximum${DATA.singles.length ? "; means over seeds" : ""}.`);
   const limit = [...highest.values()].sort((a, b) => b - a)[Math.min(MOST, places.length) - 1];
   const fullest = places.filter((place) => highest.get(place) >= limit).slice(0, MOST);
   const plot = new RowPlot(fig, () => {
     const rows = [];
     for (const place of which() === 0 ? fullest : places) {
       const having = shownRuns()
-        .map((run) => ({ run, of: RUNS[run].occupancy.find(([name]) => name === place) })).filter(({ of }) => of);
+        .map((run) => ({ run, of: viewOf(run).occupancy.find(([name]) => name === place) }))
+        .filter(({ of }) => of && of[1] && of[2] && of[3]);
       if (RUNS.length > 1 && having.length) rows.push({ name: place, heading: true, height: 24, rule: rows.length > 0 });
       for (const { run, of } of having) {
-        const [, p50, p99, max] = of;
+        const intervals = of.slice(1);
+        const [p50, p99, max] = intervals.map(([mean]) => mean);
         rows.push({
           run, name: RUNS.length > 1 ? RUNS[run].label : place, height: RUNS.length > 1 ? 19 : 30,
-          values: [place, run, p50, p99, max],
+          values: [place, run, ...intervals],
           draw: (group, x, middle) => {
             const style = `stroke:${colour(run)}`;
             svg(group, "path", { class: "reach", style, d: `M${x.at(p99).toFixed(1)} ${middle}H${x.at(max).toFixed(1)}` });
@@ -85,19 +98,19 @@ function occupancyByPlace() {
             svg(group, "circle", { class: "ring", style, cx: x.at(max).toFixed(1), cy: middle, r: 4 });
             svg(group, "circle", { style: `fill:${colour(run)}`, cx: x.at(p50).toFixed(1), cy: middle, r: 4.5 });
           },
-          tip: () => [`${place}, ${RUNS[run].label}`, null, [["Median", p50], ["p99", p99], ["Maximum", max]]
-            .map(([name, value]) => ({ cells: [name, orDash(percent, value)] }))],
+          tip: () => [`${place}, ${RUNS[run].label}`, null, ["Median", "p99", "Maximum"]
+            .map((name, index) => ({ cells: [name, withHalf("share", intervals[index])] }))],
         });
       }
     }
     const measured = rows.filter((row) => row.values);
     fillNumbers(fig, ["Buffer", "Run", "p50", "p99", "Max"], measured.map(({ values: [place, run, ...of] }) =>
-      [place, RUNS[run].label, ...of.map((value) => orDash(percent, value))]));
+      [place, RUNS[run].label, ...of.map((value) => withHalf("share", value))]));
     return {
       empty: "No runs are shown.", rows,
       x: {
         label: "Share of the buffer in use", tick: (value) => `${short(value * 100)}%`,
-        domain: [0, Math.max(0.05, ...measured.map((row) => row.values[4])) * 1.03],
+        domain: [0, Math.max(0.05, ...measured.map((row) => row.values[4][0])) * 1.03],
       },
     };
   });

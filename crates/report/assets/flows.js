@@ -1,11 +1,11 @@
 // Completion times of flows and queries, and slowdown by size.
 
 /** The points of a thinned curve: [value, share of all], where those that did not finish keep it below 1. */
-function curvePoints(curve, set) {
+function curvePoints(curve, set, grid = seedChosen === null ? DATA.grid : DATA.seedGrid) {
   const { x } = curve;
-  const whole = x.length < DATA.grid.length || x.length === set.done;
+  const whole = x.length < grid.length || x.length === set.done;
   const reached = set.done / set.all;
-  return x.map((value, index) => [value, (whole ? (index + 1) / x.length : DATA.grid[index]) * reached]);
+  return x.map((value, index) => [value, (whole ? (index + 1) / x.length : grid[index]) * reached]);
 }
 
 /** The share of a curve's values that do not exceed a value. */
@@ -32,15 +32,15 @@ const MEASURES = [
 /** How flows would do that never had to wait. */
 const EMPTY_NETWORK = { name: "empty network", colour: "var(--muted)", dash: "2 3", width: "fine" };
 
-/** A cumulative distribution of times or slowdowns; `pick(run)` gives the chosen set of a run or null. */
+/** A cumulative distribution of times or slowdowns; `pick(view)` gives the chosen set of what is drawn of a point, or null. */
 function distribution(fig, [what, those], height, pick, columns, ideal = () => null) {
   const plot = new LinePlot(fig, height, () => {
     const tail = axis() === 1;
     const measure = MEASURES[which()];
-    const sets = shownRuns().map((run) => ({ run, set: pick(RUNS[run]) })).filter(({ set }) => set && set[measure.key].x.length);
+    const sets = shownRuns().map((run) => ({ run, set: pick(viewOf(run)) })).filter(({ set }) => set && set[measure.key].x.length);
     const curves = sets.map(({ run, set }) => ({ run, set, points: curvePoints(set[measure.key], set) }));
     const empty = measure.key === "time" && sets.length ? ideal() : null;
-    if (empty) curves.push({ run: null, set: empty, points: curvePoints(empty.time, empty) });
+    if (empty) curves.push({ run: null, set: empty, points: curvePoints(empty.time, empty, DATA.grid) });
     const smallest = Math.min(...curves.map(({ points }) => points[0][0]));
     const largest = Math.max(...curves.map(({ points }) => points[points.length - 1][0]));
     const floor = Math.max(1e-5, 0.5 / Math.max(1, ...curves.map(({ set }) => set.all)));
@@ -78,12 +78,15 @@ function distribution(fig, [what, those], height, pick, columns, ideal = () => n
   });
   const numbers = (measure) => {
     const row = (run, set) => {
-      const stats = set[measure.key].stats || {};
-      const values = ["mean", "p50", "p95", "p99", "p999", "max"].map((key) => orDash(measure.format, stats[key]));
+      const { stats, seeds } = set[measure.key];
+      const kind = measure.key === "time" ? "time" : "plain";
+      // Over seeds where that is known; the rest is of all flows of all seeds.
+      const values = ["mean", "p50", "p95", "p99", "p999", "max"].map((key) => (seeds && seeds[key]
+        ? withHalf(kind, seeds[key]) : orDash(measure.format, (stats || {})[key])));
       return [RUNS[run].label, ...columns.map(([, of]) => of(set)), ...values];
     };
     fillNumbers(fig, ["Run", ...columns.map(([name]) => name), "Mean", "p50", "p95", "p99", "p99.9", "Max"],
-      shownRuns().filter((run) => pick(RUNS[run])).map((run) => row(run, pick(RUNS[run]))));
+      shownRuns().filter((run) => pick(viewOf(run))).map((run) => row(run, pick(viewOf(run)))));
   };
   const which = choice(fig, "Show", ["Time", "Slowdown"], () => plot.fresh());
   const axis = choice(fig, "Scale", ["Share", "Tail"], () => plot.fresh());
@@ -125,9 +128,10 @@ function slowdownBySize() {
     "Flows in up to ten bins of equally many flows, drawn at the median size of each; all runs share the bins.");
   const PERCENTILES = ["p50", "p95", "p99"];
   const plot = new LinePlot(fig, 330, () => {
-    const { bins, runs } = DATA.sizes[group()];
+    const { bins, runs: pooled, singles } = DATA.sizes[group()];
+    const runs = seedChosen === null ? pooled : singles.map((of) => of[seedChosen]);
     const rank = percentile() + 1;
-    const shown = shownRuns().filter((run) => runs[run].some(Boolean));
+    const shown = shownRuns().filter((run) => runs[run] && runs[run].some(Boolean));
     const values = shown.flatMap((run) => runs[run]).filter(Boolean).map((bin) => bin[rank]);
     const log = axis() === 0;
     const [least, most] = [Math.min(...values), Math.max(...values)];

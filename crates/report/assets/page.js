@@ -12,7 +12,8 @@ function build() {
     if (fig) area.append(fig.node);
     return fig && fig.node;
   };
-  const halves = [flowTimes, slowdownBySize, queryTimes, dropsByReason, occupancyByPlace].map(place).filter(Boolean);
+  const makers = [flowTimes, slowdownBySize, queryTimes, differences, dropsByReason, occupancyByPlace];
+  const halves = makers.map(place).filter(Boolean);
   // With few runs, drops and occupancy are low and share one place.
   const [drops, occupancy] = ["drops", "occupancy"].map((id) => document.getElementById(id));
   if (RUNS.length <= STACKED && drops && occupancy && halves.length % 2) {

@@ -21,12 +21,15 @@ function bufferOverTime() {
   const { names, all, runs } = DATA.timeline;
   const having = RUNS.map((_, run) => run).filter((run) => runs[run].some((series) => series.t.length));
   if (!having.length) return null;
+  const seeds = RUNS.some((run) => run.seeds > 1);
   const fig = figure("timeline", "Buffer over time", (names.length < all ? `The ${names.length} fullest of ${all} buffers. ` : "")
+    + (seeds ? "The first seed of each run. " : "")
     + "Ticks on the upper edge mark drops. Drag to zoom, double click to reset.");
   const hiddenKeys = new Set();
   const several = having.length > 1;
   const together = several ? ["All runs: buffer in use", "All runs: longest queue"] : [];
-  const modes = [...having.map((run) => RUNS[run].label), ...together];
+  const named = (run) => (RUNS[run].seeds > 1 ? `${RUNS[run].label}, seed ${DATA.timeline.seeds[run]}` : RUNS[run].label);
+  const modes = [...having.map(named), ...together];
   const seriesOf = (run) => runs[run].find((series) => series.name === names[place()]);
   const plot = new LinePlot(fig, 340, () => {
     const single = mode() < having.length;

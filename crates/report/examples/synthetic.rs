@@ -1,6 +1,8 @@
-//! A page of made-up runs, to look at: `cargo run -p forebay-report --example synthetic -- FILE [RUNS [FLOWS]]`.
+//! A page of made-up runs, to look at: `cargo run -p forebay-report --example synthetic -- FILE [RUNS [FLOWS [SEEDS]]]`.
 
-use forebay_report::{FlowPoint, NamedTable, QueryPoint, Report, RunView, TimelinePoint, TimelineSeries, page};
+use forebay_report::{
+    Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelinePoint, TimelineSeries, page,
+};
 
 /// A policy as the made-up runs know it.
 struct Policy {
@@ -122,18 +124,18 @@ fn timeline(random: &mut Random, name: &str, policy: &Policy, samples: usize) ->
     TimelineSeries { name: name.into(), size: BUFFER, points }
 }
 
-fn run(index: usize, count: usize) -> RunView {
+fn run(index: usize, seed: u64, count: usize) -> RunView {
     let policy = &POLICIES[index % POLICIES.len()];
-    let mut random = Random(index as u64 + 1);
+    let mut random = Random(index as u64 + 1_000 * (seed - 1) + 1);
     let text =
         |pairs: &[(&str, String)]| pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let dropped = (9_000.0 * (policy.harm - 0.9)) as u64;
+    let dropped = (9_000.0 * (policy.harm - 0.9)) as u64 + 40 * (seed - 1);
     RunView {
-        label: policy.name.into(),
+        seed,
         facts: text(&[
             ("scenario", "leaf-spine-incast".into()),
             ("policy", policy.name.into()),
-            ("seed", "1".into()),
+            ("seed", seed.to_string()),
             ("alpha", format!("{}", policy.alpha)),
             ("version", "0.1.0".into()),
             ("duration", "100ms".into()),
@@ -182,39 +184,42 @@ fn run(index: usize, count: usize) -> RunView {
                 )
             })
             .to_vec(),
-        cost: text(&[
-            ("events", format!("{}", 41_000_000 + index * 310_000)),
-            ("packet hops", format!("{}", 22_000_000 + index * 170_000)),
-            ("CPU seconds", format!("{:.2}", 6.1 + 0.3 * policy.harm)),
-            ("hops per CPU second", format!("{:.2}M", 3.4 - 0.1 * policy.harm)),
-            ("peak memory", "48MB".into()),
-        ]),
+        cost: vec![
+            ("events".into(), Amount::Count(41e6 + index as f64 * 310e3)),
+            ("packet hops".into(), Amount::Count(22e6 + index as f64 * 170e3)),
+            ("CPU seconds".into(), Amount::Seconds(6.1 + 0.3 * policy.harm)),
+            ("peak memory".into(), Amount::Bytes(48e6)),
+        ],
     }
 }
 
-/// A report of made-up runs with so many flows each.
-pub(crate) fn report(runs: usize, flows: usize) -> Report {
+/// A report of made-up policies, with so many seeds each and so many flows in a run.
+pub(crate) fn seeded(points: usize, flows: usize, seeds: u64) -> Report {
+    let point = |index: usize| Point {
+        label: POLICIES[index % POLICIES.len()].name.into(),
+        seeds: (1..=seeds).map(|seed| run(index, seed, flows)).collect(),
+    };
     Report {
-        title: if runs == 1 {
+        title: if points == 1 {
             "leaf-spine-incast: dt alpha=1".into()
         } else {
-            format!("leaf-spine-incast: {runs} policies")
+            format!("leaf-spine-incast: {points} policies")
         },
         subtitle:
             "Made-up data that looks like web search traffic at 40% load with incast queries on 8 leaves and 4 spines."
                 .into(),
-        runs: (0..runs).map(|index| run(index, flows)).collect(),
+        points: (0..points).map(point).collect(),
     }
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(file) = arguments.first() else {
-        eprintln!("usage: synthetic FILE [RUNS [FLOWS]]");
+        eprintln!("usage: synthetic FILE [RUNS [FLOWS [SEEDS]]]");
         std::process::exit(2);
     };
     let number = |index: usize, usual: usize| arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(usual);
-    let html = page(&report(number(1, 5), number(2, 20_000)));
+    let html = page(&seeded(number(1, 5), number(2, 20_000), number(3, 1) as u64));
     if let Err(error) = std::fs::write(file, &html) {
         eprintln!("{file}: {error}");
         std::process::exit(1);

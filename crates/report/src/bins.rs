@@ -1,8 +1,8 @@
 //! Slowdown by size: flows in bins of size that hold about a tenth of them each.
 
-use crate::Report;
 use crate::groups::{self, Group};
 use crate::stats::{percentile, significant, sorted};
+use crate::{Report, RunView, seeds};
 use serde_json::{Value, json};
 
 /// Bins, unless many flows have the same size.
@@ -19,10 +19,11 @@ fn upper_ends(sizes: &[u64]) -> Vec<u64> {
     ends
 }
 
-/// Slowdown percentiles by size for a group of flows. All runs share the bins, so that they are compared at equal sizes.
-pub(crate) fn of_group(report: &Report, group: &Group) -> Value {
-    let mut sizes: Vec<u64> =
-        report.runs.iter().flat_map(|run| groups::flows(run, group)).map(|flow| flow.bytes).collect();
+/// Slowdown percentiles by size for a group of flows: those of all seeds of a point, and those of single seeds. All runs share the
+/// bins, so that they are compared at equal sizes.
+pub(crate) fn of_group(report: &Report, group: &Group, single: &[u64]) -> Value {
+    let all = report.points.iter().flat_map(|point| groups::flows(&point.seeds, group));
+    let mut sizes: Vec<u64> = all.map(|flow| flow.bytes).collect();
     sizes.sort_unstable();
     let ends = upper_ends(&sizes);
     let bins: Value = ends
@@ -34,18 +35,20 @@ pub(crate) fn of_group(report: &Report, group: &Group) -> Value {
             Some(json!({ "from": of_bin[0], "to": end, "mid": percentile(of_bin, 0.5) }))
         })
         .collect();
-    let runs: Value = report
-        .runs
-        .iter()
-        .map(|run| {
-            let mut by_bin = vec![Vec::new(); ends.len()];
-            for flow in groups::flows(run, group) {
-                by_bin[ends.partition_point(|end| *end < flow.bytes)].push(flow.slowdown);
-            }
-            by_bin.into_iter().map(|bin| percentiles(&sorted(bin.into_iter()))).collect::<Value>()
-        })
-        .collect();
-    json!({ "bins": bins, "runs": runs })
+    let of_runs = |runs: &[RunView]| -> Value {
+        let mut by_bin = vec![Vec::new(); ends.len()];
+        for flow in groups::flows(runs, group) {
+            by_bin[ends.partition_point(|end| *end < flow.bytes)].push(flow.slowdown);
+        }
+        by_bin.into_iter().map(|bin| percentiles(&sorted(bin.into_iter()))).collect()
+    };
+    let points: Value = report.points.iter().map(|point| of_runs(&point.seeds)).collect();
+    let of_seed = |runs: &[RunView], seed: u64| {
+        seeds::run_of(runs, seed).map_or(Value::Null, |run| of_runs(std::slice::from_ref(run)))
+    };
+    let of_seeds = |runs: &[RunView]| single.iter().map(|seed| of_seed(runs, *seed)).collect::<Value>();
+    let singles: Value = report.points.iter().map(|point| of_seeds(&point.seeds)).collect();
+    json!({ "bins": bins, "runs": points, "singles": singles })
 }
 
 /// The number of values and their 50th, 95th and 99th percentile; null of nothing.
@@ -60,17 +63,18 @@ fn percentiles(sorted: &[f64]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FlowPoint, RunView};
+    use crate::{FlowPoint, Point, RunView};
 
     fn report(sizes: impl Iterator<Item = u64>) -> Report {
         let flows =
             sizes.map(|bytes| FlowPoint { bytes, slowdown: Some(bytes as f64), ..FlowPoint::default() }).collect();
-        Report { runs: vec![RunView { flows, ..RunView::default() }], ..Report::default() }
+        let seeds = vec![RunView { flows, ..RunView::default() }];
+        Report { points: vec![Point { seeds, ..Point::default() }], ..Report::default() }
     }
 
     #[test]
     fn tenths_of_a_ramp() {
-        let bins = of_group(&report(1..=1_000), &Group::All);
+        let bins = of_group(&report(1..=1_000), &Group::All, &[]);
         assert_eq!(bins["bins"].as_array().unwrap().len(), 10);
         assert_eq!(bins["bins"][3], json!({ "from": 301, "to": 400, "mid": 350 }));
         assert_eq!(bins["runs"][0][3], json!([100, 350.0, 395.0, 399.0]));
@@ -78,7 +82,7 @@ mod tests {
 
     #[test]
     fn equal_sizes_share_a_bin() {
-        let bins = of_group(&report((0..500).map(|_| 40_000).chain(50_001..50_501)), &Group::All);
+        let bins = of_group(&report((0..500).map(|_| 40_000).chain(50_001..50_501)), &Group::All, &[]);
         assert_eq!(bins["bins"].as_array().unwrap().len(), 6);
         assert_eq!(bins["bins"][0], json!({ "from": 40_000, "to": 40_000, "mid": 40_000 }));
         assert_eq!(bins["runs"][0][0][0], json!(500));
@@ -86,7 +90,19 @@ mod tests {
     }
 
     #[test]
+    fn seeds_are_pooled_and_kept_apart() {
+        let mut report = report(1..=1_000);
+        let flow = FlowPoint { bytes: 350, slowdown: Some(9_000.0), ..FlowPoint::default() };
+        report.points[0].seeds.push(RunView { seed: 7, flows: vec![flow; 200], ..RunView::default() });
+        let bins = of_group(&report, &Group::All, &[0, 7, 8]);
+        let bin = bins["bins"].as_array().unwrap().iter().position(|bin| bin["to"] == 350).unwrap();
+        assert_eq!(bins["runs"][0][bin][0].as_u64(), bins["singles"][0][0][bin][0].as_u64().map(|own| own + 200));
+        assert_eq!(bins["singles"][0][1][bin], json!([200, 9_000.0, 9_000.0, 9_000.0]));
+        assert_eq!((&bins["singles"][0][1][0], &bins["singles"][0][2]), (&Value::Null, &Value::Null));
+    }
+
+    #[test]
     fn no_flows_no_bins() {
-        assert_eq!(of_group(&Report::default(), &Group::All), json!({ "bins": [], "runs": [] }));
+        assert_eq!(of_group(&Report::default(), &Group::All, &[]), json!({ "bins": [], "runs": [], "singles": [] }));
     }
 }

@@ -1,205 +1,114 @@
-//! The comparison of runs: one row per run, one column per measure.
+//! The comparison of points: one row per point, one column per measure.
 
-use crate::groups::{LONG_FROM, SHORT_BELOW};
 use crate::html::escape;
-use crate::stats::{mean, percentile, sorted};
-use crate::{FlowPoint, Report, RunView, number, timeline};
+use crate::measures::{Column, columns};
+use crate::{Report, number};
+use forebay_results::paired::Difference;
+use std::cmp::Ordering;
 
-/// What is compared.
-struct Measure {
-    name: &'static str,
-    /// What the column's heading says when asked.
-    meaning: &'static str,
-    of: fn(&RunView) -> Option<f64>,
-    print: fn(f64) -> String,
-    /// Whether less is better; otherwise neither is, and no value is marked.
-    less_is_better: bool,
-    /// Whether the column is left out when every run has 0.
-    only_if_any: bool,
-}
-
-const MEASURES: [Measure; 9] = [
-    Measure::of("QCT mean", "Mean completion time of finished queries", qct_mean, number::seconds),
-    Measure::of("QCT p99", "99th percentile of the completion time of finished queries", qct_p99, number::seconds),
-    Measure::of("Short p50", "Median slowdown of finished flows below 100 KB", short_p50, number::plain),
-    Measure::of(
-        "Short p99",
-        "99th percentile of the slowdown of finished flows below 100 KB",
-        short_p99,
-        number::plain,
-    ),
-    Measure::of("Long p50", "Median slowdown of finished flows from 1 MB", long_p50, number::plain),
-    Measure::of("Drops", "Packets dropped, for any reason", drops, whole),
-    Measure {
-        less_is_better: false,
-        ..Measure::of("Max occupancy", "Most that any buffer was filled", occupancy, number::percent)
-    },
-    Measure {
-        less_is_better: false,
-        only_if_any: true,
-        ..Measure::of("Unfinished flows", "Flows that had not finished at the end", unfinished_flows, whole)
-    },
-    Measure {
-        less_is_better: false,
-        only_if_any: true,
-        ..Measure::of("Unfinished queries", "Queries that had not finished at the end", unfinished_queries, whole)
-    },
-];
-
-impl Measure {
-    const fn of(
-        name: &'static str,
-        meaning: &'static str,
-        of: fn(&RunView) -> Option<f64>,
-        print: fn(f64) -> String,
-    ) -> Self {
-        Self { name, meaning, of, print, less_is_better: true, only_if_any: false }
-    }
-
-    /// The best of the values, if there is something to choose between.
-    fn best(&self, values: &[Option<f64>]) -> Option<f64> {
-        let present: Vec<f64> = values.iter().copied().flatten().collect();
-        let best = present.iter().copied().min_by(f64::total_cmp)?;
-        (self.less_is_better && present.iter().any(|value| *value > best)).then_some(best)
-    }
-}
-
-fn whole(value: f64) -> String {
-    number::count(value as u64)
-}
-
-fn qct(run: &RunView) -> Vec<f64> {
-    sorted(run.queries.iter().map(|query| query.qct_s))
-}
-
-fn qct_mean(run: &RunView) -> Option<f64> {
-    mean(&qct(run))
-}
-
-fn qct_p99(run: &RunView) -> Option<f64> {
-    at(&qct(run), 0.99)
-}
-
-fn slowdowns(run: &RunView, which: impl Fn(&&FlowPoint) -> bool) -> Vec<f64> {
-    sorted(run.flows.iter().filter(which).map(|flow| flow.slowdown))
-}
-
-fn at(sorted: &[f64], p: f64) -> Option<f64> {
-    (!sorted.is_empty()).then(|| percentile(sorted, p))
-}
-
-fn short_p50(run: &RunView) -> Option<f64> {
-    at(&slowdowns(run, |flow| flow.bytes < SHORT_BELOW), 0.5)
-}
-
-fn short_p99(run: &RunView) -> Option<f64> {
-    at(&slowdowns(run, |flow| flow.bytes < SHORT_BELOW), 0.99)
-}
-
-fn long_p50(run: &RunView) -> Option<f64> {
-    at(&slowdowns(run, |flow| flow.bytes >= LONG_FROM), 0.5)
-}
-
-fn drops(run: &RunView) -> Option<f64> {
-    Some(run.drops.iter().map(|(_, count)| *count).sum::<u64>() as f64)
-}
-
-/// From the occupancies, or from the timeline where there are none.
-fn occupancy(run: &RunView) -> Option<f64> {
-    let known =
-        run.occupancy.iter().map(|(_, _, _, max)| *max).filter(|share| share.is_finite()).max_by(f64::total_cmp);
-    known.or_else(|| run.timeline.iter().filter_map(timeline::peak).max_by(f64::total_cmp))
-}
-
-fn unfinished_flows(run: &RunView) -> Option<f64> {
-    Some(run.flows.iter().filter(|flow| flow.fct_s.is_none()).count() as f64)
-}
-
-fn unfinished_queries(run: &RunView) -> Option<f64> {
-    Some(run.queries.iter().filter(|query| query.qct_s.is_none()).count() as f64)
-}
-
-/// The table in HTML. The best value of a column is marked, the others say how many times as much they are.
+/// The table in HTML, with the first point as the baseline. `base.js` writes the same cells for another baseline.
 pub(crate) fn table(report: &Report) -> String {
-    let columns: Vec<(&Measure, Vec<Option<f64>>)> = MEASURES
-        .iter()
-        .map(|measure| (measure, report.runs.iter().map(measure.of).collect::<Vec<_>>()))
-        .filter(|(measure, values)| !measure.only_if_any || values.iter().flatten().any(|value| *value > 0.0))
-        .collect();
+    let columns = columns(report);
     let mut out =
         String::from("<table id=\"compare\" class=\"numbers sortable\"><thead><tr><th scope=\"col\">Run</th>");
-    for (measure, _) in &columns {
+    for Column { measure, .. } in &columns {
         out += &format!("<th scope=\"col\" title=\"{}\">{}</th>", measure.meaning, measure.name);
     }
     out += "</tr></thead><tbody>";
-    for (index, run) in report.runs.iter().enumerate() {
-        out += &format!("<tr data-run=\"{index}\"><th scope=\"row\">{}</th>", escape(&run.label));
-        for (measure, values) in &columns {
-            out += &cell(measure, values[index], measure.best(values));
+    for (index, point) in report.points.iter().enumerate() {
+        out += &format!("<tr data-run=\"{index}\"><th scope=\"row\">{}</th>", escape(&point.label));
+        for column in &columns {
+            out += &cell(column, index);
         }
         out += "</tr>";
     }
     out + "</tbody></table>"
 }
 
-fn cell(measure: &Measure, value: Option<f64>, best: Option<f64>) -> String {
-    let Some(value) = value else { return "<td class=\"none\">&ndash;</td>".to_owned() };
-    let text = (measure.print)(value);
-    match best {
-        Some(best) if value == best => {
-            format!("<td data-value=\"{value}\" class=\"best\">{text} <small>best</small></td>")
-        }
-        Some(best) if best > 0.0 => {
-            format!("<td data-value=\"{value}\">{text} <small>{}&times;</small></td>", number::plain(value / best))
-        }
-        _ => format!("<td data-value=\"{value}\">{text}</td>"),
+fn cell(column: &Column, point: usize) -> String {
+    let Some(mean) = column.means[point] else { return "<td class=\"none\">&ndash;</td>".to_owned() };
+    let text = number::interval(column.measure.kind, &mean);
+    let (class, mark) = if column.best == Some(point) { (" class=\"best\"", " <b>best</b>") } else { ("", "") };
+    let difference = if point == 0 { None } else { column.difference(0, point) };
+    let small = difference.map_or_else(String::new, |difference| {
+        let (word, class) = words(&difference);
+        let space = if word.is_empty() { "" } else { " " };
+        let text = number::difference(column.measure.kind, &difference, column.means[0]);
+        format!("<small{class}>{text}{space}{word}</small>")
+    });
+    format!("<td data-value=\"{}\"{class}>{text}{mark}{small}</td>", mean.mean)
+}
+
+/// What a difference decides, and the class of the element that says it. Of single seeds nothing is said.
+fn words(difference: &Difference) -> (&'static str, &'static str) {
+    match (difference.interval.half, difference.verdict.side()) {
+        (None, _) | (_, None) => ("", ""),
+        (_, Some(Ordering::Less)) => (difference.verdict.word(), " class=\"better\""),
+        (_, Some(_)) => (difference.verdict.word(), " class=\"worse\""),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::QueryPoint;
+    use crate::{FlowPoint, Point, QueryPoint, RunView};
 
-    fn run(label: &str, qct: &[f64], slowdown: f64, drops: u64) -> RunView {
+    fn run(seed: u64, qct: f64, slowdown: f64, drops: u64) -> RunView {
         let flow = |bytes| FlowPoint { bytes, fct_s: Some(1.0), slowdown: Some(slowdown), ..FlowPoint::default() };
         RunView {
-            label: label.into(),
+            seed,
             flows: vec![flow(99_999), flow(100_000), flow(1_000_000)],
-            queries: qct.iter().map(|&qct| QueryPoint { qct_s: Some(qct), ..QueryPoint::default() }).collect(),
+            queries: vec![QueryPoint { qct_s: Some(qct), ..QueryPoint::default() }],
             drops: vec![("policy".into(), drops), ("full".into(), 1)],
             occupancy: vec![("leaf".into(), 0.1, 0.2, 0.5), ("spine".into(), 0.1, 0.2, 0.25)],
             ..RunView::default()
         }
     }
 
-    #[test]
-    fn the_best_are_marked_and_the_others_measured_by_them() {
-        let runs = vec![run("dt", &[0.001, 0.003], 2.0, 1_999), run("abm", &[0.0005, 0.0005], 3.0, 999)];
-        let table = table(&Report { runs, ..Report::default() });
-        let rows: Vec<&str> = table.split("<tr data-run").collect();
-        assert!(rows[1].contains(">2.00 ms <small>4.00&times;</small>"), "{table}");
-        assert!(rows[2].contains("class=\"best\">500 us"), "{table}");
-        assert_eq!(rows[1].matches("class=\"best\">2.00 <").count(), 3);
-        assert!(rows[2].contains("3.00 <small>1.50&times;"));
-        assert!(rows[1].contains("2,000 <small>2.00&times;") && rows[2].contains("class=\"best\">1,000"));
-        assert!(rows[1].contains(">50.0%</td>"));
-        assert!(!table.contains("Unfinished"));
+    fn point(label: &str, seeds: Vec<RunView>) -> Point {
+        Point { label: label.into(), seeds }
+    }
+
+    fn rows(points: Vec<Point>) -> Vec<String> {
+        let table = table(&Report { points, ..Report::default() });
+        table.split("<tr data-run").skip(1).map(str::to_owned).collect()
     }
 
     #[test]
-    fn nothing_is_best_when_all_are_equal_or_alone() {
-        let equal = Report { runs: vec![run("a", &[0.1], 2.0, 5), run("b", &[0.1], 2.0, 5)], ..Report::default() };
-        assert!(!table(&equal).contains("best"));
-        let alone = Report { runs: vec![run("a", &[0.1], 2.0, 5)], ..Report::default() };
-        assert!(!table(&alone).contains("best"));
+    fn means_over_seeds_and_differences_that_are_more_than_chance() {
+        let rows = rows(vec![
+            point("dt", vec![run(1, 0.002, 2.0, 1_999), run(2, 0.004, 2.0, 3_999), run(3, 0.003, 2.0, 2_999)]),
+            point("abm", vec![run(1, 0.001, 2.5, 999), run(2, 0.003, 1.0, 2_999), run(3, 0.002, 3.0, 1_999)]),
+        ]);
+        // 2, 4, 3 ms: mean 3, s = 1, half 4.302653 / sqrt 3.
+        assert!(rows[0].contains(">3.00 &plusmn; 2.48 ms</td>"), "{}", rows[0]);
+        // Every seed is less by 1 ms, a third of 3 ms: the intervals of the means overlap, that of the difference has no width.
+        assert!(
+            rows[1].contains(
+                " class=\"best\">2.00 &plusmn; 2.48 ms <b>best</b><small class=\"better\">&minus;33.3 &plusmn; 0.00% better</small>"
+            ),
+            "{}",
+            rows[1]
+        );
+        // Slowdowns differ by 0.5, -1, 1: that decides nothing.
+        assert!(rows[1].contains(">2.17 &plusmn; 2.59<small>+8.33 &plusmn; 129%</small></td>"), "{}", rows[1]);
+        assert!(rows[1].contains("2,000 &plusmn; 2,484 <b>best</b><small class=\"better\">&minus;33.3"), "{}", rows[1]);
+        assert!(rows[1].contains(">50.0 &plusmn; 0.0%<small>0.00 &plusmn; 0.00%</small></td>"), "{}", rows[1]);
+        assert!(!rows[0].contains("<small"), "the baseline is not compared with itself: {}", rows[0]);
+    }
+
+    #[test]
+    fn nothing_is_best_of_single_runs() {
+        let rows = rows(vec![point("dt", vec![run(1, 0.002, 2.0, 1)]), point("abm", vec![run(1, 0.001, 3.0, 0)])]);
+        assert!(rows[1].contains(">1.00 ms<small>&minus;50.0%</small>"), "{}", rows[1]);
+        assert!(rows.iter().all(|row| !row.contains("best") && !row.contains("better")));
     }
 
     #[test]
     fn what_did_not_finish_is_counted() {
-        let mut run = run("a", &[0.1], 2.0, 5);
-        run.flows[0] = FlowPoint { bytes: 10, ..FlowPoint::default() };
-        let table = table(&Report { runs: vec![run], ..Report::default() });
+        let mut unfinished = run(1, 0.1, 2.0, 5);
+        unfinished.flows[0] = FlowPoint { bytes: 10, ..FlowPoint::default() };
+        let table = table(&Report { points: vec![point("a", vec![unfinished])], ..Report::default() });
         assert!(table.contains("Unfinished flows") && !table.contains("Unfinished queries"));
         assert!(table.contains("<td class=\"none\">"), "no short flow finished: {table}");
     }

@@ -1,14 +1,14 @@
 //! Cumulative distributions, thinned out.
 
 use crate::groups::{self, BUCKETS, Group};
-use crate::stats::{rank, significant, sorted, summary};
-use crate::{QueryPoint, Report, RunView};
+use crate::stats::{mean, rank, significant, sorted, summary};
+use crate::{FlowPoint, QueryPoint, Report, RunView, seeds};
 use serde_json::{Value, json};
 
 /// The most points of a curve.
 const MOST_POINTS: usize = 400;
-/// The fewest that a curve is thinned out to.
-const FEWEST_POINTS: usize = 60;
+/// The fewest that a curve is thinned out to; curves of single seeds have no more.
+pub(crate) const FEWEST_POINTS: usize = 60;
 /// About how many points all curves of a page may have together.
 const POINTS_OF_PAGE: usize = 120_000;
 /// Digits of a point: more than a plot can show.
@@ -32,7 +32,7 @@ pub(crate) fn grid(points: usize) -> Vec<f64> {
 /// The grid for all curves of a page.
 pub(crate) fn grid_for(report: &Report) -> Vec<f64> {
     let sets = groups::of_flows(report).len() * BUCKETS.len() + groups::of_queries(report).len();
-    let curves = 2 * sets * report.runs.len().max(1);
+    let curves = 2 * sets * report.points.len().max(1);
     grid((POINTS_OF_PAGE / curves).clamp(FEWEST_POINTS, MOST_POINTS))
 }
 
@@ -50,18 +50,41 @@ fn in_microseconds(value: Option<f64>) -> Option<f64> {
     value.map(|seconds| seconds * PER_SECOND)
 }
 
-/// The distributions of a run's flows, by group and bucket; null where there are no flows.
-pub(crate) fn of_flows(run: &RunView, groups: &[Group], grid: &[f64]) -> Value {
+/// What is known seed by seed of a set of numbers: the mean over seeds of its mean and percentiles, each with half its confidence
+/// interval.
+fn over_seeds(by_seed: &[Vec<f64>]) -> Value {
+    let of = |value: &dyn Fn(&[f64]) -> Option<f64>| seeds::interval(by_seed.iter().map(|sorted| value(sorted)));
+    let at = |p: f64| of(&|sorted: &[f64]| (!sorted.is_empty()).then(|| sorted[rank(sorted.len(), p)]));
+    json!({ "mean": of(&mean), "p50": at(0.5), "p95": at(0.95), "p99": at(0.99) })
+}
+
+/// A measure of the flows or queries of some runs: all together as a curve, and what is known seed by seed if there are several.
+fn pooled<T>(by_seed: &[Vec<&T>], grid: &[f64], value: impl Fn(&T) -> Option<f64>) -> Value {
+    let values: Vec<Vec<f64>> = by_seed.iter().map(|of| sorted(of.iter().map(|one| value(one)))).collect();
+    let mut all: Vec<f64> = values.iter().flatten().copied().collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let mut curve = curve(&all, grid);
+    if values.len() > 1 {
+        curve["seeds"] = over_seeds(&values);
+    }
+    curve
+}
+
+/// The distributions of the flows of some runs, by group and bucket; null where there are no flows.
+pub(crate) fn of_flows(runs: &[RunView], groups: &[Group], grid: &[f64]) -> Value {
     let of_bucket = |group: &Group, bucket: &groups::Bucket| {
-        let flows: Vec<_> = groups::flows(run, group).filter(|flow| bucket.has(flow.bytes)).collect();
-        if flows.is_empty() {
+        let of_run =
+            |run| groups::flows(std::slice::from_ref(run), group).filter(|flow| bucket.has(flow.bytes)).collect();
+        let by_seed: Vec<Vec<&FlowPoint>> = runs.iter().map(of_run).collect();
+        let flows = || by_seed.iter().flatten();
+        if flows().next().is_none() {
             return Value::Null;
         }
         json!({
-            "all": flows.len(),
-            "done": flows.iter().filter(|flow| flow.fct_s.is_some()).count(),
-            "time": curve(&sorted(flows.iter().map(|flow| in_microseconds(flow.fct_s))), grid),
-            "slowdown": curve(&sorted(flows.iter().map(|flow| flow.slowdown)), grid),
+            "all": flows().count(),
+            "done": flows().filter(|flow| flow.fct_s.is_some()).count(),
+            "time": pooled(&by_seed, grid, |flow| in_microseconds(flow.fct_s)),
+            "slowdown": pooled(&by_seed, grid, |flow| flow.slowdown),
         })
     };
     groups.iter().map(|group| BUCKETS.iter().map(|bucket| of_bucket(group, bucket)).collect::<Value>()).collect()
@@ -71,7 +94,8 @@ pub(crate) fn of_flows(run: &RunView, groups: &[Group], grid: &[f64]) -> Value {
 /// flows. A run of the same flows can only be to its right.
 pub(crate) fn of_ideals(report: &Report, groups: &[Group], grid: &[f64]) -> Value {
     let of_bucket = |group: &Group, bucket: &groups::Bucket| {
-        let flows = report.runs.iter().flat_map(|run| groups::flows(run, group)).filter(|flow| bucket.has(flow.bytes));
+        let all = report.points.iter().flat_map(|point| groups::flows(&point.seeds, group));
+        let flows = all.filter(|flow| bucket.has(flow.bytes));
         let times = sorted(flows.map(|flow| Some(flow.ideal_s * PER_SECOND).filter(|time| *time > 0.0)));
         if times.is_empty() {
             return Value::Null;
@@ -81,20 +105,25 @@ pub(crate) fn of_ideals(report: &Report, groups: &[Group], grid: &[f64]) -> Valu
     groups.iter().map(|group| BUCKETS.iter().map(|bucket| of_bucket(group, bucket)).collect::<Value>()).collect()
 }
 
-/// The distributions of a run's queries, by group; null where there are no queries.
-pub(crate) fn of_queries(run: &RunView, groups: &[Group], grid: &[f64]) -> Value {
+/// The distributions of the queries of some runs, by group; null where there are no queries.
+pub(crate) fn of_queries(runs: &[RunView], groups: &[Group], grid: &[f64]) -> Value {
     let of_group = |group: &Group| {
-        let filter = group.filter(run);
-        let queries: Vec<&QueryPoint> = run.queries.iter().filter(|query| filter(query.workload, 0)).collect();
-        if queries.is_empty() {
+        let of_run = |run: &'_ RunView| {
+            let filter = group.filter(run);
+            move |query: &&QueryPoint| filter(query.workload, 0)
+        };
+        let by_seed: Vec<Vec<&QueryPoint>> =
+            runs.iter().map(|run| run.queries.iter().filter(of_run(run)).collect()).collect();
+        let queries = || by_seed.iter().flatten();
+        if queries().next().is_none() {
             return Value::Null;
         }
         json!({
-            "all": queries.len(),
-            "done": queries.iter().filter(|query| query.qct_s.is_some()).count(),
-            "dropped": queries.iter().filter(|query| query.drops > 0).count(),
-            "time": curve(&sorted(queries.iter().map(|query| in_microseconds(query.qct_s))), grid),
-            "slowdown": curve(&sorted(queries.iter().map(|query| query.slowdown)), grid),
+            "all": queries().count(),
+            "done": queries().filter(|query| query.qct_s.is_some()).count(),
+            "dropped": queries().filter(|query| query.drops > 0).count(),
+            "time": pooled(&by_seed, grid, |query| in_microseconds(query.qct_s)),
+            "slowdown": pooled(&by_seed, grid, |query| query.slowdown),
         })
     };
     groups.iter().map(of_group).collect()
@@ -128,6 +157,22 @@ mod tests {
         }
         assert_eq!(xs[grid.len() - 1], json!(100_000.0));
         assert_eq!(thin["stats"]["p99"], json!(99_000.0));
+    }
+
+    #[test]
+    fn seeds_are_pooled_into_one_curve() {
+        let run = |times: &[f64]| RunView {
+            flows: times.iter().map(|&time| FlowPoint { fct_s: Some(time * 1e-6), ..FlowPoint::default() }).collect(),
+            ..RunView::default()
+        };
+        let curves = of_flows(&[run(&[1.0, 5.0]), run(&[2.0, 4.0, 6.0])], &[Group::All], &grid(FEWEST_POINTS));
+        let time = &curves[0][0]["time"];
+        assert_eq!((&curves[0][0]["all"], &time["x"]), (&json!(5), &json!([1.0, 2.0, 4.0, 5.0, 6.0])));
+        // Seed by seed the means are 3 and 4: 3.5, s = sqrt(1/2), half 12.706205 / 2.
+        assert_eq!(time["seeds"]["mean"], json!([3.5, 6.353]));
+        assert_eq!(time["seeds"]["p50"], json!([2.5, 19.06]));
+        let alone = of_flows(&[run(&[1.0, 5.0])], &[Group::All], &grid(FEWEST_POINTS));
+        assert_eq!(alone[0][0]["time"].get("seeds"), None);
     }
 
     #[test]

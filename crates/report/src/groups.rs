@@ -88,7 +88,7 @@ fn workload_name(run: &RunView, index: u16) -> String {
 /// The workloads that occur, in order of first appearance, of all runs.
 fn workloads(report: &Report, used: impl Fn(&RunView) -> BTreeSet<u16>) -> Vec<String> {
     let mut names = Vec::new();
-    for run in &report.runs {
+    for run in report.runs() {
         for index in used(run) {
             let name = workload_name(run, index);
             if !names.contains(&name) {
@@ -109,7 +109,7 @@ fn all_and(parts: Vec<Group>) -> Vec<Group> {
 pub(crate) fn of_flows(report: &Report) -> Vec<Group> {
     let names = workloads(report, |run| run.flows.iter().map(|flow| flow.workload).collect());
     let mut pairs = BTreeSet::new();
-    for run in &report.runs {
+    for run in report.runs() {
         let of_run: BTreeSet<(u16, u8)> = run.flows.iter().map(|flow| (flow.workload, flow.class)).collect();
         pairs.extend(of_run.into_iter().map(|(workload, class)| (workload_name(run, workload), class)));
     }
@@ -129,15 +129,18 @@ pub(crate) fn of_queries(report: &Report) -> Vec<Group> {
     all_and(names.into_iter().map(Group::Workload).collect())
 }
 
-/// The flows of a run that belong to a group.
-pub(crate) fn flows<'a>(run: &'a RunView, group: &Group) -> impl Iterator<Item = &'a FlowPoint> + use<'a> {
-    let filter = group.filter(run);
-    run.flows.iter().filter(move |flow| filter(flow.workload, flow.class))
+/// The flows of some runs that belong to a group.
+pub(crate) fn flows<'a>(runs: &'a [RunView], group: &'a Group) -> impl Iterator<Item = &'a FlowPoint> {
+    runs.iter().flat_map(move |run| {
+        let filter = group.filter(run);
+        run.flows.iter().filter(move |flow| filter(flow.workload, flow.class))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Point;
 
     fn run(names: &[&str], flows: &[(u16, u8)]) -> RunView {
         RunView {
@@ -148,6 +151,11 @@ mod tests {
                 .collect(),
             ..RunView::default()
         }
+    }
+
+    fn one_each(runs: Vec<RunView>) -> Report {
+        let points = runs.into_iter().map(|run| Point { seeds: vec![run], ..Point::default() }).collect();
+        Report { points, ..Report::default() }
     }
 
     #[test]
@@ -165,21 +173,18 @@ mod tests {
             run(&["web", "incast"], &[(0, 0), (1, 0), (1, 0)]),
             run(&["incast", "web"], &[(0, 0), (1, 0), (7, 0)]),
         ];
-        let report = Report { runs, ..Report::default() };
+        let report = one_each(runs);
         let groups = of_flows(&report);
         let names: Vec<String> = groups.iter().map(|group| group.name("All")).collect();
         assert_eq!(names, ["All", "web", "incast", "Workload 7"]);
-        let count = |run: usize, group: usize| flows(&report.runs[run], &groups[group]).count();
+        let count = |run: usize, group: usize| flows(&report.points[run].seeds, &groups[group]).count();
         assert_eq!([count(0, 0), count(0, 1), count(0, 2), count(0, 3)], [3, 1, 2, 0]);
         assert_eq!([count(1, 0), count(1, 1), count(1, 2), count(1, 3)], [3, 1, 1, 1]);
     }
 
     #[test]
     fn classes_are_groups_unless_they_are_the_workloads() {
-        let names = |runs| {
-            let report = Report { runs, ..Report::default() };
-            of_flows(&report).iter().map(|group| group.name("All")).collect::<Vec<_>>()
-        };
+        let names = |runs| of_flows(&one_each(runs)).iter().map(|group| group.name("All")).collect::<Vec<_>>();
         assert_eq!(names(vec![run(&["a", "b"], &[(0, 3), (1, 5)])]), ["All", "a", "b"]);
         assert_eq!(names(vec![run(&["a"], &[(0, 3), (0, 5)])]), ["All", "Class 3", "Class 5"]);
         assert_eq!(names(vec![run(&["a"], &[(0, 3)])]), ["All"]);

@@ -1,12 +1,13 @@
 //! The page around the tables, the plots and the data.
 
-use crate::{Report, compare, data, tables};
+use crate::{Report, compare, data, measures, seeds, tables};
 
 const STYLE: &str = include_str!("../assets/page.css");
 /// What all plots share (errors in what follows are caught there), the plots themselves, then what they show.
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("../assets/base.js"),
     include_str!("../assets/plot.js"),
+    include_str!("../assets/compare.js"),
     include_str!("../assets/flows.js"),
     include_str!("../assets/timeline.js"),
     include_str!("../assets/buffers.js"),
@@ -42,19 +43,43 @@ fn section(id: &str, title: &str, body: &str) -> String {
     format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\"><h2 id=\"{id}-title\">{title}</h2>{body}</section>\n")
 }
 
+/// How the comparison is to be read.
+fn notes(report: &Report) -> String {
+    let mut notes = String::new();
+    let seeds = seeds::all(report);
+    if seeds::are_several(report) {
+        notes += &format!(
+            "<span id=\"seed-note\"> Means over seeds ({}) &plusmn; half their 95% confidence interval.</span>",
+            escape(&seeds::names(&seeds))
+        );
+    }
+    if let [first, _, ..] = report.points.as_slice() {
+        let first = escape(&first.label);
+        notes += &format!(" Below them: the difference to <span class=\"baseline\">{first}</span>");
+        notes += if measures::are_paired(report) {
+            ", seed by seed, as a share of its mean. <i>Better</i> and <i>worse</i> stand where the 95% interval of the \
+             difference excludes zero; elsewhere nothing is decided. <i>Best</i> is better than each of the others. A point \
+             that leaves more unfinished, by the same rule, <i>finishes less</i>, and that goes before its times."
+        } else {
+            ", of one seed, which decides nothing."
+        };
+    }
+    notes
+}
+
 /// The page.
 pub(crate) fn page(report: &Report) -> String {
-    let comparison = if report.runs.is_empty() {
+    let comparison = if report.points.is_empty() {
         "<p class=\"empty\">There are no runs in this report.</p>".to_owned()
     } else {
         format!(
             "<div class=\"scroll\">{}</div><p class=\"note\">Short flows are below 100 KB, long flows have at least 1 MB; \
-             p50 and p99 are percentiles of the slowdown, the completion time over that on the empty network. {}</p>",
+             p50 and p99 are percentiles of the slowdown, the completion time over that on the empty network.{}</p>",
             compare::table(report),
-            if report.runs.len() > 1 { "Less is better; the best of a column is marked." } else { "" }
+            notes(report),
         )
     };
-    let heading = if report.runs.len() > 1 { "Comparison" } else { "In short" };
+    let heading = if report.points.len() > 1 { "Comparison" } else { "In short" };
     let subtitle =
         if report.subtitle.is_empty() { String::new() } else { format!("<p>{}</p>", escape(&report.subtitle)) };
     // The empty drawing lends the script its namespace, so that no address of any kind stands in the page.
@@ -78,7 +103,7 @@ pub(crate) fn page(report: &Report) -> String {
         compare = section("comparison", heading, &comparison),
         costs = section(
             "costs",
-            if report.runs.len() > 1 { "What the runs cost" } else { "What the run cost" },
+            if report.runs().count() > 1 { "What the runs cost" } else { "What the run cost" },
             &tables::costs(report)
         ),
         further = section("tables", "Tables", &tables::further(report)),

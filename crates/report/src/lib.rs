@@ -4,6 +4,10 @@
 //! content security policy forbids it to load anything. What a run measured is thinned out first, so that ten runs of a
 //! hundred thousand flows make a page of a few megabytes; every number in a table is computed from all the data before
 //! that. The tables are plain HTML, so the page is of use without a script, too.
+//!
+//! A [`Point`] is a setting with a run for each of its seeds. The page shows the seeds of a point together: means with 95%
+//! confidence intervals, distributions of all flows of all seeds, differences to a baseline seed by seed. Single seeds can be
+//! chosen instead, as many as there is room for.
 
 #![forbid(unsafe_code)]
 
@@ -13,27 +17,45 @@ mod curves;
 mod data;
 mod groups;
 mod html;
+mod measures;
 mod number;
+mod seeds;
 mod stats;
 mod tables;
 mod timeline;
 
-/// What a page shows: one run, or several next to each other.
+/// What a page shows: one setting, or several next to each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The page's heading.
     pub title: String,
     /// A line below the heading; may be empty.
     pub subtitle: String,
-    /// The runs, in the order of the legend.
-    pub runs: Vec<RunView>,
+    /// The settings, in the order of the legend; others are compared with the first.
+    pub points: Vec<Point>,
+}
+
+/// A setting, and its runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// Its name in legends and tables; should differ between the points of a report.
+    pub label: String,
+    /// Its runs, one for each seed, in order. A run that is not one of several is the only one.
+    pub seeds: Vec<RunView>,
+}
+
+impl Report {
+    /// All runs of all points.
+    fn runs(&self) -> impl Iterator<Item = &RunView> {
+        self.points.iter().flat_map(|point| &point.seeds)
+    }
 }
 
 /// What a page shows of one run. Every list may be empty: what is not there is left out or said to be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunView {
-    /// The run's name in legends and tables; should differ between the runs of a report.
-    pub label: String,
+    /// Its seed. Runs of two points with the same seed have the same flows, and are compared with each other.
+    pub seed: u64,
     /// What the run was: name, seed, policy, version, duration, hosts and so on, as name and value. Facts in which all
     /// runs agree are shown once.
     pub facts: Vec<(String, String)>,
@@ -52,8 +74,19 @@ pub struct RunView {
     pub tables: Vec<NamedTable>,
     /// How full buffers were.
     pub occupancy: Vec<OccupancyView>,
-    /// What the run cost: events, CPU seconds, memory and so on, as name and value.
-    pub cost: Vec<(String, String)>,
+    /// What the run cost: events, CPU seconds, memory and so on.
+    pub cost: Vec<(String, Amount)>,
+}
+
+/// How much of something a run needed. Of several runs the mean is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// A number of things.
+    Count(f64),
+    /// CPU seconds.
+    Seconds(f64),
+    /// Bytes of memory.
+    Bytes(f64),
 }
 
 /// What became of a flow.

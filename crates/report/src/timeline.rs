@@ -1,6 +1,6 @@
 //! Buffers over time, thinned out so that no extreme is lost.
 
-use crate::{Report, TimelinePoint, TimelineSeries};
+use crate::{Point, Report, RunView, TimelinePoint, TimelineSeries};
 use serde_json::{Value, json};
 
 /// The most points of a series.
@@ -54,7 +54,7 @@ pub(crate) fn peak(series: &TimelineSeries) -> Option<f64> {
 /// too many to give each enough points.
 fn chosen(report: &Report) -> (Vec<&str>, usize) {
     let mut names: Vec<(&str, f64)> = Vec::new();
-    for series in report.runs.iter().flat_map(|run| &run.timeline) {
+    for series in shown(report).flat_map(|run| &run.timeline) {
         let peak = peak(series).unwrap_or(0.0);
         match names.iter_mut().find(|(name, _)| *name == series.name) {
             Some((_, highest)) => *highest = highest.max(peak),
@@ -62,7 +62,7 @@ fn chosen(report: &Report) -> (Vec<&str>, usize) {
         }
     }
     let all = names.len();
-    let most = (POINTS_OF_PAGE / FEWEST_POINTS / report.runs.len().max(1)).max(1);
+    let most = (POINTS_OF_PAGE / FEWEST_POINTS / report.points.len().max(1)).max(1);
     if all > most {
         let mut peaks: Vec<f64> = names.iter().map(|(_, peak)| *peak).collect();
         peaks.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -73,18 +73,22 @@ fn chosen(report: &Report) -> (Vec<&str>, usize) {
     (names.into_iter().map(|(name, _)| name).collect(), all)
 }
 
-/// The timelines of all runs for the page's script.
+/// The runs whose timelines are shown: one of each point. Buffers over time cannot be averaged over seeds.
+fn shown(report: &Report) -> impl Iterator<Item = &RunView> {
+    report.points.iter().filter_map(|point| point.seeds.first())
+}
+
+/// The timelines of one run of each point for the page's script.
 pub(crate) fn of_report(report: &Report) -> Value {
     let (names, all) = chosen(report);
-    let shown = |series: &&TimelineSeries| names.contains(&series.name.as_str());
-    let count = report.runs.iter().flat_map(|run| &run.timeline).filter(shown).count();
+    let is_chosen = |series: &&TimelineSeries| names.contains(&series.name.as_str());
+    let count = shown(report).flat_map(|run| &run.timeline).filter(is_chosen).count();
     let most = (POINTS_OF_PAGE / count.max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
-    let runs: Value = report
-        .runs
-        .iter()
-        .map(|run| run.timeline.iter().filter(shown).map(|series| columns(series, most)).collect::<Value>())
-        .collect();
-    json!({ "names": names, "all": all, "runs": runs })
+    let of_run =
+        |run: &RunView| run.timeline.iter().filter(is_chosen).map(|series| columns(series, most)).collect::<Value>();
+    let of_point = |point: &Point| point.seeds.first().map_or_else(|| json!([]), of_run);
+    let seeds: Value = report.points.iter().map(|point| point.seeds.first().map(|run| run.seed)).collect();
+    json!({ "names": names, "all": all, "seeds": seeds, "runs": report.points.iter().map(of_point).collect::<Value>() })
 }
 
 /// A series in columns: times in microseconds to the nanosecond, everything else as whole numbers.
@@ -110,7 +114,6 @@ fn columns(series: &TimelineSeries, most: usize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RunView;
 
     /// A sawtooth with a lone spike, a lone dip and a lone low threshold.
     fn samples() -> Vec<TimelinePoint> {
@@ -165,7 +168,10 @@ mod tests {
             points: vec![(0.0, index, 0, None, 0)],
         };
         let report = Report {
-            runs: vec![RunView { timeline: (0..500).map(series).collect(), ..RunView::default() }],
+            points: vec![Point {
+                seeds: vec![RunView { timeline: (0..500).map(series).collect(), ..RunView::default() }],
+                ..Point::default()
+            }],
             ..Report::default()
         };
         let value = of_report(&report);

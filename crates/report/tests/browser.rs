@@ -2,7 +2,7 @@
 //!
 //! Needs `chromium`. Where it is missing the tests pass without looking, unless `FOREBAY_TEST` is 1, as in `./test`.
 
-use forebay_report::{Report, RunView, page};
+use forebay_report::{Point, Report, RunView, page};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -94,7 +94,7 @@ fn base64(text: &str) -> Vec<u8> {
 
 #[test]
 fn every_plot_is_drawn_and_every_control_works() {
-    let Some(outcome) = driven(&page(&synthetic::report(3, 5_000))) else { return };
+    let Some(outcome) = driven(&page(&synthetic::seeded(3, 5_000, 1))) else { return };
     assert_eq!(outcome["errors"], "");
     assert_eq!(outcome["bad"], serde_json::json!([]));
     // A line per run, and one for the empty network.
@@ -124,11 +124,36 @@ fn every_plot_is_drawn_and_every_control_works() {
     assert!(sorted.len() == 3 && sorted.is_sorted(), "{sorted:?}");
 }
 
+/// All seeds together, then one by one, with another baseline, and back.
+#[test]
+fn seeds_and_baselines_can_be_chosen() {
+    let Some(outcome) = driven(&page(&synthetic::seeded(3, 2_000, 4))) else { return };
+    assert_eq!(outcome["errors"], "");
+    assert_eq!(outcome["bad"], serde_json::json!([]));
+    for (id, lines) in [("fct", 4), ("sizes", 3), ("qct", 3)] {
+        assert_eq!(outcome["lines"][id], lines, "{id}");
+    }
+    // Two points beside the baseline, each with a bar, a dot and its ends; every run has whiskers on its drops.
+    assert_eq!((&outcome["intervals"], &outcome["whiskers"]), (&2.into(), &3.into()));
+    // Three points, a row each, with means: all, seed 1, all again; baseline abm, then dt again.
+    let table = |step: &str| outcome["tables"][step].as_str().unwrap().to_owned();
+    assert!(table("written").contains('\u{b1}') && table("written").contains("better"), "{}", table("written"));
+    assert_eq!(table("written"), table("again"), "the script writes what the page had");
+    assert!(!table("seed").contains('\u{b1}') && !table("seed").contains("better"), "{}", table("seed"));
+    assert_ne!(table("baseline"), table("written"));
+    assert!(outcome["notes"]["seed"].as_str().unwrap().contains("Seed 1 alone"), "{}", outcome["notes"]);
+    assert!(outcome["notes"]["baseline"].as_str().unwrap().contains("difference to fb"), "{}", outcome["notes"]);
+    // The first baseline is not a row of its own plot; another one is not, either.
+    let row_names = |step: &str| outcome["rows"][step].to_string();
+    assert!(row_names("written").contains("fb") && !row_names("written").contains("dt alpha=1"));
+    assert!(row_names("baseline").contains("dt alpha=1") && !row_names("baseline").contains("\"fb"));
+}
+
 #[test]
 fn empty_runs_give_a_page_that_says_so() {
-    let runs =
-        vec![RunView { label: "a".into(), ..RunView::default() }, RunView { label: "b".into(), ..RunView::default() }];
-    let Some(dom) = dom(&page(&Report { title: "Empty".into(), runs, ..Report::default() })) else { return };
+    let point = |label: &str| Point { label: label.into(), seeds: vec![RunView::default()] };
+    let points = vec![point("a"), point("b")];
+    let Some(dom) = dom(&page(&Report { title: "Empty".into(), points, ..Report::default() })) else { return };
     assert_no_errors(&dom);
     assert!(
         dom.contains(
@@ -146,16 +171,18 @@ fn a_report_without_runs_does_not_fail() {
 
 #[test]
 fn runs_that_hardly_measured_anything_are_drawn() {
-    let mut report = synthetic::report(2, 40);
+    let mut report = synthetic::seeded(2, 40, 1);
     // One has a single flow of its own and no queries, the other nothing that finished.
-    report.runs[0].flows.truncate(1);
-    report.runs[0].queries.clear();
-    report.runs[0].timeline[0].points.truncate(1);
-    report.runs[0].occupancy.truncate(1);
-    for flow in &mut report.runs[1].flows {
+    let [first, second] = report.points.as_mut_slice() else { panic!("two") };
+    let (first, second) = (&mut first.seeds[0], &mut second.seeds[0]);
+    first.flows.truncate(1);
+    first.queries.clear();
+    first.timeline[0].points.truncate(1);
+    first.occupancy.truncate(1);
+    for flow in &mut second.flows {
         (flow.fct_s, flow.slowdown) = (None, None);
     }
-    report.runs[1].timeline.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.3 = None);
+    second.timeline.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.3 = None);
     let Some(dom) = dom(&page(&report)) else { return };
     assert_no_errors(&dom);
     assert!(!dom.contains("=\"NaN") && dom.matches("class=\"plot").count() >= 5);
@@ -164,10 +191,11 @@ fn runs_that_hardly_measured_anything_are_drawn() {
 #[test]
 fn hostile_names_do_nothing() {
     let nasty = "</script><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">";
-    let mut report = synthetic::report(2, 500);
+    let mut report = synthetic::seeded(2, 500, 1);
     report.title = "Sound".into();
-    for run in &mut report.runs {
-        run.label = nasty.into();
+    for point in &mut report.points {
+        point.label = nasty.into();
+        let run = &mut point.seeds[0];
         run.workloads[0] = nasty.into();
         run.timeline[0].name = nasty.into();
         run.drops[0].0 = nasty.into();
@@ -181,8 +209,8 @@ fn hostile_names_do_nothing() {
 
 #[test]
 fn an_error_in_a_script_is_shown() {
-    let html =
-        page(&synthetic::report(1, 100)).replace("</body>", "<script>throw new Error('on purpose');</script></body>");
+    let html = page(&synthetic::seeded(1, 100, 1))
+        .replace("</body>", "<script>throw new Error('on purpose');</script></body>");
     let Some(dom) = dom(&html) else { return };
     assert!(text_of(&dom, "<div id=\"errors\"").contains("on purpose"));
     let tag = &dom[dom.find("<div id=\"errors\"").unwrap()..];

@@ -23,9 +23,37 @@ addEventListener("load", () => {
   outcome.rings = count("occupancy", "circle.ring");
   outcome.drops = count("timeline", "path.drops");
 
+  // The selectors of the whole page: the table is written anew by the script, and comes back as the page had it.
+  const control = (label) => document.querySelector(`#legend select[aria-label="${label}"]`);
+  const choose = (label, value) => {
+    const select = control(label);
+    if (!select) return;
+    select.value = value;
+    select.dispatchEvent(new Event("change"));
+  };
+  const look = (step) => {
+    outcome.tables[step] = document.getElementById("compare").tBodies[0].innerText;
+    outcome.notes[step] = document.querySelector("#comparison .note").textContent;
+    outcome.rows[step] = [...document.querySelectorAll("#difference svg.plot text.label")].map((text) => text.textContent);
+  };
+  Object.assign(outcome, { tables: {}, notes: {}, rows: {} });
+  outcome.intervals = count("difference", "path.span");
+  outcome.whiskers = count("drops", "path.whisker");
+  look("written");
+  choose("Seeds", 1);
+  look("seed");
+  for (const node of document.querySelectorAll("figure svg.plot")) {
+    if (/NaN|undefined/.test(node.outerHTML)) outcome.bad.push(`single seed: ${node.closest("figure").id}`);
+  }
+  choose("Seeds", 0);
+  choose("Baseline", 1);
+  look("baseline");
+  choose("Baseline", 0);
+  look("again");
+
   // Every option of every selector.
   outcome.options = 0;
-  for (const select of document.querySelectorAll("select")) {
+  for (const select of document.querySelectorAll("figure select")) {
     for (const option of select.options) {
       select.value = option.value;
       select.dispatchEvent(new Event("change"));

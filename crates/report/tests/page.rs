@@ -1,6 +1,6 @@
 //! The page as text: it stands alone, its data are whole, hostile names stay names, and empty runs make a page, too.
 
-use forebay_report::{FlowPoint, NamedTable, QueryPoint, Report, RunView, TimelineSeries, page};
+use forebay_report::{Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
 use serde_json::Value;
 
 #[allow(dead_code)]
@@ -16,7 +16,7 @@ fn data(html: &str) -> Value {
 
 #[test]
 fn the_page_refers_to_nothing_outside_itself() {
-    let html = page(&synthetic::report(2, 2_000));
+    let html = page(&synthetic::seeded(2, 2_000, 1));
     for outside in ["http://", "https://", "src=", "@import", "url(//", "//cdn", "fetch(", "XMLHttpRequest", "import("]
     {
         assert!(!html.contains(outside), "{outside}");
@@ -30,11 +30,12 @@ fn the_page_refers_to_nothing_outside_itself() {
 
 #[test]
 fn the_data_are_those_of_the_runs() {
-    let report = synthetic::report(2, 3_000);
+    let report = synthetic::seeded(2, 3_000, 1);
     let data = data(&page(&report));
     assert_eq!(data["runs"].as_array().unwrap().len(), 2);
-    for (run, of) in report.runs.iter().zip(data["runs"].as_array().unwrap()) {
-        assert_eq!(of["label"], run.label.as_str());
+    for (point, of) in report.points.iter().zip(data["runs"].as_array().unwrap()) {
+        assert_eq!(of["label"], point.label.as_str());
+        let run = &point.seeds[0];
         let all = &of["flows"][0][0];
         assert_eq!(all["all"], run.flows.len());
         assert_eq!(all["done"], run.flows.iter().filter(|flow| flow.fct_s.is_some()).count());
@@ -49,12 +50,12 @@ fn the_data_are_those_of_the_runs() {
         assert_eq!(of["drops"].as_array().unwrap().len(), run.drops.len());
     }
     let ideal = &data["ideals"][0][0];
-    assert_eq!(ideal["all"], report.runs.iter().map(|run| run.flows.len()).sum::<usize>());
+    assert_eq!(ideal["all"], report.points.iter().map(|point| point.seeds[0].flows.len()).sum::<usize>());
     assert!(ideal["time"]["stats"]["p50"].as_f64() < data["runs"][0]["flows"][0][0]["time"]["stats"]["p50"].as_f64());
     assert_eq!(data["flowGroups"], serde_json::json!(["All flows", "web search", "incast"]));
     let series = &data["timeline"]["runs"][0][0];
     let used: Vec<u64> = series["used"].as_array().unwrap().iter().map(|used| used.as_u64().unwrap()).collect();
-    let points = &report.runs[0].timeline[0].points;
+    let points = &report.points[0].seeds[0].timeline[0].points;
     assert!(used.len() <= 2_000);
     assert_eq!(used.iter().max(), points.iter().map(|point| &point.1).max());
     assert_eq!(series["drops"].as_array().unwrap().last().unwrap(), points.last().unwrap().4);
@@ -64,7 +65,7 @@ fn the_data_are_those_of_the_runs() {
 fn hostile_names_stay_names() {
     let nasty = "</script><script>alert(1)</script><!--\"'&";
     let run = RunView {
-        label: nasty.into(),
+        seed: 1,
         facts: vec![(nasty.into(), nasty.into())],
         flows: vec![FlowPoint { bytes: 10, fct_s: Some(1.0), slowdown: Some(2.0), ..FlowPoint::default() }],
         workloads: vec![nasty.into()],
@@ -73,9 +74,10 @@ fn hostile_names_stay_names() {
         drops: vec![(nasty.into(), 3)],
         tables: vec![NamedTable { title: nasty.into(), header: vec![nasty.into()], rows: vec![vec![nasty.into()]] }],
         occupancy: vec![(nasty.into(), 0.1, 0.2, 0.3)],
-        cost: vec![(nasty.into(), nasty.into())],
+        cost: vec![(nasty.into(), Amount::Count(1.0))],
     };
-    let report = Report { title: nasty.into(), subtitle: nasty.into(), runs: vec![run.clone(), run] };
+    let point = Point { label: nasty.into(), seeds: vec![run.clone(), RunView { seed: 2, ..run }] };
+    let report = Report { title: nasty.into(), subtitle: nasty.into(), points: vec![point.clone(), point] };
     let html = page(&report);
     assert!(!html.contains("<script>alert") && !html.contains("<!--"));
     let harmless = page(&Report::default());
@@ -96,7 +98,7 @@ fn nothing_makes_a_page_too() {
 
     let empty = Report {
         title: "Empty".into(),
-        runs: vec![RunView { label: "a".into(), ..RunView::default() }],
+        points: vec![Point { label: "a".into(), seeds: vec![RunView::default()] }],
         ..Report::default()
     };
     let html = page(&empty);
@@ -111,27 +113,73 @@ fn nothing_makes_a_page_too() {
         occupancy: vec![("s".into(), f64::NAN, f64::NAN, f64::NAN)],
         ..RunView::default()
     };
-    let html = page(&Report { runs: vec![odd], ..Report::default() });
+    let point = Point { seeds: vec![odd], ..Point::default() };
+    let html = page(&Report { points: vec![point], ..Report::default() });
     assert!(html.contains("Unfinished flows"));
     assert_eq!(data(&html)["runs"][0]["flows"][0][0]["done"], 0);
 }
 
 #[test]
 fn the_tables_are_there_without_a_script() {
-    let html = page(&synthetic::report(3, 2_000));
+    let html = page(&synthetic::seeded(3, 2_000, 4));
     let before = html.split("<script").next().unwrap();
     assert!(before.contains("<noscript>"));
-    assert!(before.contains("dt alpha=1</th>") && before.contains("class=\"best\""));
+    assert!(
+        before.contains("dt alpha=1</th>") && before.contains("class=\"best\"") && before.contains("class=\"better\"")
+    );
     assert!(before.contains("Busiest ports") && before.contains("CPU seconds"));
+    assert!(before.contains("<dt>seed</dt><dd>1 to 4</dd>"), "the seeds are a fact");
+}
+
+#[test]
+fn the_seeds_of_a_point_are_shown_together_and_one_by_one() {
+    let report = synthetic::seeded(2, 1_000, 3);
+    let data = data(&page(&report));
+    assert_eq!(
+        (&data["seeds"], &data["singles"], &data["paired"]),
+        (&3.into(), &serde_json::json!([1, 2, 3]), &true.into())
+    );
+    for (point, of) in report.points.iter().zip(data["runs"].as_array().unwrap()) {
+        let all: usize = point.seeds.iter().map(|run| run.flows.len()).sum();
+        assert_eq!((&of["flows"][0][0]["all"], &of["seeds"]), (&all.into(), &3.into()));
+        for (run, single) in point.seeds.iter().zip(of["singles"].as_array().unwrap()) {
+            assert_eq!(single["flows"][0][0]["all"], run.flows.len());
+            assert_eq!(single["drops"][0][1], serde_json::json!([run.drops[0].1 as f64, null]));
+        }
+        // A mean over seeds lies between theirs.
+        let means: Vec<f64> = of["singles"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|single| single["flows"][0][0]["time"]["stats"]["mean"].as_f64().unwrap())
+            .collect();
+        let mean = of["flows"][0][0]["time"]["seeds"]["mean"][0].as_f64().unwrap();
+        assert!((mean - means.iter().sum::<f64>() / 3.0).abs() < mean * 1e-3, "{mean} of {means:?}");
+    }
+    // Only the first seed's buffers are kept over time.
+    assert_eq!(data["timeline"]["seeds"], serde_json::json!([1, 1]));
+    let measure = &data["measures"][0];
+    assert_eq!(measure["name"], "QCT mean");
+    assert_eq!(measure["differences"][0][0][0], 0.0);
+    let [there, back] = [&measure["differences"][0][1], &measure["differences"][1][0]];
+    assert_eq!(there[0].as_f64(), back[0].as_f64().map(|mean| -mean));
+}
+
+#[test]
+fn many_points_with_many_seeds_stay_below_six_megabytes() {
+    let html = page(&synthetic::seeded(30, 200, 20));
+    assert!(html.len() < 6_000_000, "{} bytes", html.len());
+    let single = data(&html)["singles"].as_array().unwrap().len();
+    assert!((1..20).contains(&single), "{single} seeds");
 }
 
 #[test]
 fn ten_runs_of_a_hundred_thousand_flows_stay_below_three_megabytes() {
-    let html = page(&synthetic::report(10, 100_000));
+    let html = page(&synthetic::seeded(10, 100_000, 1));
     assert!(html.len() < 3_000_000, "{} bytes", html.len());
 }
 
 #[test]
 fn the_same_report_gives_the_same_bytes() {
-    assert_eq!(page(&synthetic::report(2, 1_000)), page(&synthetic::report(2, 1_000)));
+    assert_eq!(page(&synthetic::seeded(2, 1_000, 3)), page(&synthetic::seeded(2, 1_000, 3)));
 }

@@ -1,9 +1,11 @@
 //! Runs side by side.
 
 use crate::metrics::{Metric, Unit, metrics, over_seeds};
+use crate::paired::{Difference, Sample};
 use crate::stats::Interval;
 use crate::summary::Summary;
-use crate::text::{ABSENT, Scale, TextTable, number, short_name};
+use crate::text::{ABSENT, TextTable, number, short_name};
+use std::collections::BTreeSet;
 
 /// One line of a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +18,8 @@ pub struct Comparison {
     pub a: Option<Interval>,
     /// The second.
     pub b: Option<Interval>,
+    /// The second less the first, seed by seed, if they have the same seeds.
+    pub paired: Option<Interval>,
 }
 
 impl Comparison {
@@ -27,14 +31,18 @@ impl Comparison {
         }
     }
 
-    /// The second side's mean less the first's.
-    pub fn difference(&self) -> Option<f64> {
-        Some(self.b?.mean - self.a?.mean)
+    /// The second side's mean less the first's, with its confidence if it is known seed by seed.
+    pub fn difference(&self) -> Option<Interval> {
+        self.paired.or_else(|| Some(Interval { mean: self.b?.mean - self.a?.mean, half: None }))
     }
 
-    /// Whether the confidence intervals have nothing in common; `None` with a single seed on either side.
+    /// Whether the two sides differ by more than chance: seed by seed if they have the same seeds, otherwise if their confidence
+    /// intervals have nothing in common. `None` with a single seed on either side.
     pub fn is_apart(&self) -> Option<bool> {
-        self.a?.is_apart_from(&self.b?)
+        match self.paired {
+            Some(difference) => difference.half.map(|_| difference.sign().is_some()),
+            None => self.a?.is_apart_from(&self.b?),
+        }
     }
 }
 
@@ -48,40 +56,46 @@ pub fn comparisons(a: &[Summary], b: &[Summary]) -> Vec<Comparison> {
             names.push((&metric.name, metric.unit));
         }
     }
-    let interval = |side: &[Vec<Metric>], name: &str| {
+    let is_paired = has_same_seeds(a, b);
+    let lines = names.into_iter().map(|(name, unit)| {
         let of_run = |run: &Vec<Metric>| run.iter().find(|metric| metric.name == name).and_then(|metric| metric.value);
-        over_seeds(side.iter().map(of_run))
-    };
-    let lines = names.into_iter().map(|(name, unit)| Comparison {
-        name: name.to_owned(),
-        unit,
-        a: interval(&sides[0], name),
-        b: interval(&sides[1], name),
+        let values = |side: usize| sides[side].iter().map(of_run);
+        let samples = |side: usize, runs: &[Summary]| -> Vec<Sample> {
+            let sample = |(run, value): (&Summary, _)| Sample { seed: run.run.seed, value, unfinished: 0 };
+            runs.iter().zip(values(side)).map(sample).collect()
+        };
+        let difference = || Difference::between(&samples(0, a), &samples(1, b)).map(|difference| difference.interval);
+        Comparison {
+            name: name.to_owned(),
+            unit,
+            a: over_seeds(values(0)),
+            b: over_seeds(values(1)),
+            paired: if is_paired { difference() } else { None },
+        }
     });
     lines.filter(|line| line.a.is_some() || line.b.is_some()).collect()
 }
 
+/// Whether each seed of either side is one of the other.
+fn has_same_seeds(a: &[Summary], b: &[Summary]) -> bool {
+    let seeds = |side: &[Summary]| side.iter().map(|run| run.run.seed).collect::<BTreeSet<_>>();
+    a.len() == b.len() && seeds(a) == seeds(b)
+}
+
 /// A comparison as text: the measure, A, B, B over A and B less A. With several seeds on both sides, means come with
-/// 95% confidence intervals, and an asterisk marks lines whose intervals do not overlap. `places` say where A and B are.
+/// 95% confidence intervals; so does the difference if the seeds are the same. An asterisk marks lines that differ by more than
+/// chance. `places` say where A and B are.
 pub fn compare(places: [&str; 2], a: &[Summary], b: &[Summary]) -> String {
     let lines = comparisons(a, b);
     let with_marks = lines.iter().any(|line| line.is_apart().is_some());
     let mut table = TextTable::new(1, ["", "A", "B", "B/A", "B-A"].into_iter().chain(with_marks.then_some("apart")));
     for line in &lines {
-        let difference = |difference: f64| {
-            let sign = if difference > 0.0 { "+" } else { "" };
-            match line.unit {
-                // A difference of shares is not a share of anything.
-                Unit::Share => format!("{sign}{}pp", Scale::percent().number(difference)),
-                unit => format!("{sign}{}", unit.print(difference)),
-            }
-        };
         let mut cells = vec![
             line.name.clone(),
             line.unit.print_interval(line.a.as_ref()),
             line.unit.print_interval(line.b.as_ref()),
             line.ratio().map_or_else(|| ABSENT.to_owned(), number),
-            line.difference().map_or_else(|| ABSENT.to_owned(), difference),
+            line.difference().map_or_else(|| ABSENT.to_owned(), |difference| line.unit.print_difference(&difference)),
         ];
         if line.is_apart() == Some(true) {
             cells.push("*".to_owned());
@@ -92,7 +106,9 @@ pub fn compare(places: [&str; 2], a: &[Summary], b: &[Summary]) -> String {
     let mut text = format!("A: {a_place}: {}\nB: {b_place}: {}\n\n{}", side_name(a), side_name(b), table.render());
     text.push_str("\npp: percentage points");
     if with_marks {
-        text.push_str("; ±: 95% confidence of the mean over seeds; *: the intervals do not overlap");
+        let paired = lines.iter().any(|line| line.paired.is_some());
+        let apart = if paired { "B-A, paired by seed, excludes zero" } else { "the intervals do not overlap" };
+        text.push_str(&format!("; ±: 95% confidence of the mean over seeds; *: {apart}"));
     }
     text.push('\n');
     text
@@ -132,9 +148,10 @@ mod tests {
         let lines = comparisons(&[run(1, 1)], &[run(1, 2)]);
         let fct = line(&lines, "websearch: FCT p99");
         assert_eq!((fct.a.unwrap().mean, fct.b.unwrap().mean), (990.0, 1_980.0));
-        assert_eq!((fct.ratio(), fct.difference(), fct.is_apart()), (Some(2.0), Some(990.0), None));
+        let difference = |line: &Comparison| line.difference().map(|difference| difference.mean);
+        assert_eq!((fct.ratio(), difference(&fct), fct.is_apart()), (Some(2.0), Some(990.0), None));
         let drops = line(&lines, "packets dropped");
-        assert_eq!((drops.ratio(), drops.difference()), (Some(2.0), Some(2.0)));
+        assert_eq!((drops.ratio(), difference(&drops)), (Some(2.0), Some(2.0)));
         assert_eq!(line(&lines, "incast: QCT mean").ratio(), Some(2.0));
         // Nothing was expelled on either side.
         assert!(lines.iter().all(|line| line.name != "packets expelled"));
@@ -160,6 +177,12 @@ mod tests {
         assert!((fct.a.unwrap().half.unwrap() - 4.302_653 * 505.0 / 3f64.sqrt()).abs() < 1e-6);
         assert_eq!(fct.is_apart(), Some(true));
         assert_eq!(line(&comparisons(&a, &a), "websearch: FCT mean").is_apart(), Some(false));
+        // Means 10 times 505 apart, the same for every seed.
+        assert_eq!(fct.paired, Some(Interval { mean: 5_050.0, half: Some(0.0) }));
+        // With other seeds there is nothing to pair: the intervals decide, and 505 to 2,525 overlaps with 505 to 1,515.
+        let c = [run(4, 1), run(5, 3), run(6, 5)];
+        let fct = line(&comparisons(&a, &c), "websearch: FCT mean");
+        assert_eq!((fct.paired, fct.is_apart()), (None, Some(false)));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //!   [`table::Table`]s, which are written as Parquet or CSV.
 //! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
 //! * [`directory`] writes and reads the directory of a run.
-//! * [`compare`] puts runs side by side; [`sweep`] makes one table of many.
+//! * [`compare`] puts runs side by side; [`sweep`] makes one table of many; [`paired`] tells real differences from chance.
 //!
 //! Files appear whole or not at all, and the same result gives the same bytes, except for what the run cost.
 
@@ -20,6 +20,7 @@ pub mod flows;
 mod json;
 mod links;
 pub mod metrics;
+pub mod paired;
 mod parquet_file;
 pub mod progress;
 pub mod queries;

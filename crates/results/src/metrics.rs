@@ -49,6 +49,19 @@ impl Unit {
             }
         }
     }
+
+    /// A difference and its confidence for people, with its sign: "+1.00±0.12ms". Shares differ by percentage points.
+    pub fn print_difference(self, difference: &Interval) -> String {
+        let Interval { mean, half } = *difference;
+        let sign = if mean > 0.0 { "+" } else { "" };
+        if half.is_none() && self != Self::Share {
+            return format!("{sign}{}", self.print(mean));
+        }
+        let scale = self.scale(mean.abs().max(half.unwrap_or(0.0)));
+        let suffix = if self == Self::Share { "pp" } else { scale.suffix };
+        let half = half.map_or_else(String::new, |half| format!("±{}", scale.number(half)));
+        format!("{sign}{}{half}{suffix}", scale.number(mean))
+    }
 }
 
 /// A measure of one run.
@@ -157,5 +170,15 @@ mod tests {
         assert_eq!(print(Unit::Count, 250_000.0, Some(1_000.0)), "250±1.00k");
         assert_eq!(print(Unit::Factor, 2.0, None), "2.00");
         assert_eq!(Unit::Time.print_interval(None), "-");
+    }
+
+    #[test]
+    fn differences_have_a_sign() {
+        let print = |unit: Unit, mean, half| unit.print_difference(&Interval { mean, half });
+        assert_eq!(print(Unit::Time, 1_500.0, Some(120.0)), "+1.50±0.120ms");
+        assert_eq!(print(Unit::Time, -15.0, Some(1_200.0)), "-0.015±1.20ms");
+        assert_eq!(print(Unit::Share, -0.05, Some(0.1)), "-5.00±10.0pp");
+        assert_eq!(print(Unit::Factor, 2.0, None), "+2.00");
+        assert_eq!(print(Unit::Count, 0.0, Some(0.0)), "0.00±0.00");
     }
 }

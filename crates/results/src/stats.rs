@@ -1,5 +1,7 @@
 //! Percentiles, means with their confidence, and fairness.
 
+use std::cmp::Ordering;
+
 /// The percentile by nearest rank: the smallest value that at least the share `p` of the values do not exceed,
 /// `sorted[ceil(p n) - 1]`. `None` if there are no values.
 pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
@@ -42,6 +44,12 @@ impl Interval {
             student_t_975(n - 1) * (variance / n as f64).sqrt()
         });
         Some(Self { mean, half })
+    }
+
+    /// On which side of zero all of the interval lies; `None` if zero is in it, or if nothing is known of its width.
+    pub fn sign(&self) -> Option<Ordering> {
+        let half = self.half?;
+        if self.mean.abs() > half { self.mean.partial_cmp(&0.0) } else { None }
     }
 
     /// Whether this interval and another have no value in common. `None` if either has no width.
@@ -130,6 +138,16 @@ mod tests {
         assert_eq!(interval(1.0, 0.4).is_apart_from(&interval(2.0, 0.5)), Some(true));
         assert_eq!(interval(1.0, 0.6).is_apart_from(&interval(2.0, 0.5)), Some(false));
         assert_eq!(interval(1.0, 0.6).is_apart_from(&Interval { mean: 9.0, half: None }), None);
+    }
+
+    #[test]
+    fn the_side_of_zero() {
+        let interval = |mean, half| Interval { mean, half };
+        assert_eq!(interval(-2.0, Some(1.9)).sign(), Some(Ordering::Less));
+        assert_eq!(interval(2.0, Some(0.0)).sign(), Some(Ordering::Greater));
+        assert_eq!(interval(2.0, Some(2.0)).sign(), None);
+        assert_eq!(interval(0.0, Some(0.0)).sign(), None);
+        assert_eq!(interval(2.0, None).sign(), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::buckets::{ALL, LONG, SHORT};
 use crate::metrics::{Unit, over_seeds};
+use crate::paired::{Difference, Sample, Verdict};
 use crate::stats::Interval;
 use crate::summary::Summary;
 use crate::table::Table;
@@ -37,6 +38,28 @@ struct Measure {
     value: fn(&Summary) -> Option<f64>,
     /// Whether a text tells it, too.
     told: Told,
+    /// If the points are compared by it, for less of it is better: flows or queries that it is about and that have not finished.
+    compared: Option<fn(&Summary) -> u64>,
+}
+
+fn unfinished_queries(run: &Summary) -> u64 {
+    run.all_queries().map_or(0, |all| all.queries - all.complete)
+}
+
+fn unfinished_flows(run: &Summary, size: &str) -> u64 {
+    run.flows_of(ALL, ALL, size).map_or(0, |all| all.flows - all.complete)
+}
+
+impl Measure {
+    /// The measure in each run of a point.
+    fn samples(&self, row: &SweepRow) -> Vec<Sample> {
+        let sample = |run: &Summary| Sample {
+            seed: run.run.seed,
+            value: (self.value)(run),
+            unfinished: self.compared.map_or(0, |unfinished| unfinished(run)),
+        };
+        row.seeds.iter().map(sample).collect()
+    }
 }
 
 /// The column with the number of seeds.
@@ -53,6 +76,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Time,
         value: |run| run.all_queries()?.qct_us.map(|qct| qct.mean),
         told: Told::Always,
+        compared: Some(unfinished_queries),
     },
     Measure {
         column: "qct_p99_us",
@@ -61,6 +85,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Time,
         value: |run| run.all_queries()?.qct_us.map(|qct| qct.p99),
         told: Told::Always,
+        compared: Some(unfinished_queries),
     },
     Measure {
         column: "short_slowdown_p99",
@@ -69,6 +94,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Factor,
         value: |run| run.flows_of(ALL, ALL, SHORT)?.slowdown.map(|slowdown| slowdown.p99),
         told: Told::Always,
+        compared: Some(|run| unfinished_flows(run, SHORT)),
     },
     Measure {
         column: "long_fct_p50_us",
@@ -77,6 +103,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Time,
         value: |run| run.flows_of(ALL, ALL, LONG)?.fct_us.map(|fct| fct.p50),
         told: Told::Always,
+        compared: Some(|run| unfinished_flows(run, LONG)),
     },
     Measure {
         column: "drops",
@@ -85,6 +112,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Count,
         value: |run| Some(run.dropped() as f64),
         told: Told::Always,
+        compared: None,
     },
     Measure {
         column: "occupancy_p99",
@@ -93,6 +121,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Share,
         value: Summary::occupancy_p99,
         told: Told::Always,
+        compared: None,
     },
     Measure {
         column: "utilization",
@@ -101,6 +130,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Share,
         value: Summary::utilization,
         told: Told::Always,
+        compared: None,
     },
     Measure {
         column: "uplink_utilization",
@@ -109,6 +139,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Share,
         value: |run| run.links_to("up").map(|links| links.utilization_mean),
         told: Told::Never,
+        compared: None,
     },
     Measure {
         column: "host_link_utilization",
@@ -117,6 +148,7 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Share,
         value: |run| run.links_to("host").map(|links| links.utilization_mean),
         told: Told::Never,
+        compared: None,
     },
     Measure {
         column: "flows_complete",
@@ -128,12 +160,14 @@ const MEASURES: [Measure; 10] = [
             Some(all.complete as f64 / all.flows as f64)
         },
         told: Told::BelowOne,
+        compared: None,
     },
 ];
 
 /// The table of a sweep, for files and for people. The file has a column for each setting (absent where a point does
 /// not set it), the number of seeds, and for each measure its mean over the seeds and half its 95% confidence interval,
-/// `..._ci95`. The text leaves out measures that no run has, and explains the others below the table.
+/// `..._ci95`. The text leaves out measures that no run has, and explains the others below the table; the differences to the first
+/// point follow, seed by seed.
 pub fn sweep_table(rows: &[SweepRow]) -> (Table, String) {
     let names = setting_names(rows);
     let intervals: Vec<Vec<Option<Interval>>> = MEASURES
@@ -201,7 +235,50 @@ fn text_table(rows: &[SweepRow], names: &[&str], intervals: &[Vec<Option<Interva
     if shown.iter().any(|(_, all)| all.iter().flatten().any(|interval| interval.half.is_some())) {
         notes.push("±: 95% confidence of the mean over seeds".to_owned());
     }
-    format!("{}\n{}\n", table.render(), notes.join("\n"))
+    format!("{}\n{}\n{}", table.render(), notes.join("\n"), text_of_differences(rows, names))
+}
+
+/// How far the other points are from the first, seed by seed; nothing if no two seeds are common to any of them.
+fn text_of_differences(rows: &[SweepRow], names: &[&str]) -> String {
+    let Some((baseline, others)) = rows.split_first() else { return String::new() };
+    let measured: Vec<(&Measure, Vec<Option<Difference>>)> = MEASURES
+        .iter()
+        .filter(|measure| measure.compared.is_some())
+        .map(|measure| {
+            let base = measure.samples(baseline);
+            let of = |row: &SweepRow| Difference::between(&base, &measure.samples(row));
+            (measure, others.iter().map(of).collect())
+        })
+        .collect();
+    let is_known = |difference: &Difference| difference.interval.half.is_some();
+    let is_shown = |all: &[Option<Difference>]| all.iter().flatten().any(is_known);
+    let shown: Vec<_> = measured.iter().filter(|(_, all)| is_shown(all)).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let header = names.iter().copied().chain(shown.iter().flat_map(|(measure, _)| [measure.name, ""]));
+    let mut table = TextTable::new(names.len(), header);
+    for (index, row) in others.iter().enumerate() {
+        let mut cells: Vec<String> = names.iter().map(|name| setting(row, name).unwrap_or(ABSENT).to_owned()).collect();
+        for (measure, all) in &shown {
+            let known = all[index].filter(is_known);
+            cells.push(known.map_or_else(|| ABSENT.to_owned(), |of| measure.unit.print_difference(&of.interval)));
+            cells.push(known.map_or("", |of| of.verdict.word()).to_owned());
+        }
+        table.row(cells);
+    }
+    let first: Vec<&str> = names.iter().filter_map(|name| setting(baseline, name)).collect();
+    let is_finishing = |of: &Difference| matches!(of.verdict, Verdict::FinishesMore | Verdict::FinishesLess);
+    let finishes = if shown.iter().flat_map(|(_, all)| all).flatten().any(is_finishing) {
+        "\nfinishes more, finishes less: so does that of the flows or queries left unfinished, which goes before their times"
+    } else {
+        ""
+    };
+    format!(
+        "\ndifference to {}, paired by seed\n{}\nbetter, worse: the 95% interval of the difference excludes zero{finishes}\n",
+        first.join(" "),
+        table.render()
+    )
 }
 
 #[cfg(test)]
@@ -254,6 +331,20 @@ mod tests {
         assert_eq!(table.column("setting.seeds").unwrap().text(0), Some("7"));
         assert_eq!(table.column("setting.drops_ci95").unwrap().text(0), Some("x"));
         assert_eq!(table.column("seeds").unwrap().int(0), Some(1));
+    }
+
+    #[test]
+    fn points_are_compared_with_the_first_seed_by_seed() {
+        let rows = [
+            row(&[("point", "dt")], &[2, 3, 4]),
+            // A factor less for every seed; more or less; one seed, which decides nothing.
+            row(&[("point", "abm")], &[1, 2, 3]),
+            row(&[("point", "occamy")], &[1, 5, 4]),
+            row(&[("point", "pushout")], &[1]),
+        ];
+        let (_, text) = sweep_table(&rows);
+        let (_, differences) = text.split_once("\n\n").and_then(|(_, notes)| notes.split_once("\n\n")).unwrap();
+        insta::assert_snapshot!(differences);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use forebay_tm::schedule::{
 use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, PerQueue, Tm, Verdict};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 const AMPLE: u64 = 1 << 40;
 
@@ -372,6 +372,60 @@ fn afq_shares_bytes_among_flows() {
             held[flow] -= 1;
             let longest = u64::from(lengths[0].max(lengths[1]));
             assert!(sent[0].abs_diff(sent[1]) < per_round + longest, "{sent:?} with {per_round} a round, {lengths:?}");
+        }
+    }
+}
+
+/// AFQ written down plainly: a list of packets for every round there ever was, and every flow's bid as it is.
+#[derive(Default)]
+struct Calendar {
+    round: u64,
+    rounds: BTreeMap<u64, VecDeque<u64>>,
+    bids: BTreeMap<u64, u64>,
+}
+
+impl Calendar {
+    fn offer(&mut self, id: u64, flow: u64, bytes: u64, per_round: u64, queues: u64) -> bool {
+        let bid = self.bids.get(&flow).copied().unwrap_or(0).max(self.round * per_round) + bytes;
+        let is_taken = bid / per_round < self.round + queues;
+        if is_taken {
+            self.bids.insert(flow, bid);
+            self.rounds.entry(bid / per_round).or_default().push_back(id);
+        }
+        is_taken
+    }
+
+    fn send(&mut self) -> Option<u64> {
+        self.rounds.retain(|_, waiting| !waiting.is_empty());
+        let (round, waiting) = self.rounds.iter_mut().next()?;
+        self.round = *round;
+        waiting.pop_front()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    /// AFQ with few flows, whose bids the sketch keeps apart, takes and sends what the plain calendar does.
+    #[test]
+    fn afq_is_its_calendar(
+        queues in 1usize..6,
+        per_round in 1u64..2_000,
+        ops in vec((0u64..4, 0u32..4_000, any::<bool>()), 1..150),
+    ) {
+        let mut config = switch(1, 1, AMPLE);
+        config.scheduler =
+            SchedulerConfig::Afq(AfqConfig { queues, bytes_per_round: bytes(per_round), ..AfqConfig::default() });
+        let (mut tm, mut plain) = (start(&config), Calendar::default());
+        for (id, (flow, length, sends)) in (0..).zip(ops) {
+            if sends {
+                let sent = send(&mut tm, Instant::ZERO, 0).map(|departure| departure.id.0);
+                prop_assert_eq!(sent, plain.send());
+            } else {
+                let arrival = Packet { flow, ..packet(id, 0, 0, length + 1) };
+                let taken = is_queued(offer(&mut tm, Instant::ZERO, &arrival));
+                prop_assert_eq!(taken, plain.offer(id, flow, u64::from(length) + 1, per_round, queues as u64));
+            }
         }
     }
 }

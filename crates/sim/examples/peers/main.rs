@@ -1,10 +1,10 @@
-//! Prints what the peers measured and what we measure in the same settings, over several seeds: `peers [abm|netbench|htsim] [SEEDS]`.
+//! Prints what the peers measured and what we measure in the same settings, over several seeds: `peers [abm|netbench|fair|htsim] [SEEDS]`.
 //!
 //! `docs/peers.md` explains the differences.
 
 mod tables;
 
-use tables::{ABM, HTSIM, NETBENCH, Peer, abm_alone, mean};
+use tables::{ABM, HTSIM, NETBENCH, NETBENCH_FAIR, Peer, abm_alone, mean};
 
 /// One line for the peer, and one for us: the mean, and the least and the most over seeds.
 fn show(name: &str, theirs: &[f64], rows: &[Vec<f64>]) {
@@ -44,6 +44,9 @@ fn main() {
     }
     if matches!(what.as_str(), "netbench" | "") {
         table(&NETBENCH, seeds);
+    }
+    if matches!(what.as_str(), "fair" | "") {
+        table(&NETBENCH_FAIR, seeds);
     }
     if matches!(what.as_str(), "htsim" | "") {
         table(&HTSIM, seeds.min(4));

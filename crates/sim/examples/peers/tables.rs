@@ -62,6 +62,76 @@ pub(crate) const NETBENCH: Peer<3> = Peer {
     },
 };
 
+/// Netbench, fair queueing: 1 s at the rate labelled 0.2. Ports have 100 MB where packets are counted, not bytes.
+pub(crate) const NETBENCH_FAIR: Peer<3> = Peer {
+    title: "Netbench, fair queueing, 1 s at load \"0.2\", in ms",
+    columns: ["small mean", "small p99", "large mean"],
+    rows: &[
+        row("TCP", "netbench-fair", FAIR_TCP, [1.773, 13.18, 41.70]),
+        row("DCTCP", "netbench-fair", &[], [1.048, 7.04, 40.00]),
+        row("AFQ", "netbench-fair", FAIR_AFQ, [0.557, 2.56, 43.52]),
+        row("SP-PIFO", "netbench-fair", FAIR_SP_PIFO, [0.502, 2.39, 42.94]),
+        row("PIFO", "netbench-fair", FAIR_PIFO, [0.426, 2.12, 39.47]),
+        row("AIFO", "netbench-fair", FAIR_AIFO, [0.624, 3.25, 41.30]),
+    ],
+    measure: NETBENCH.measure,
+};
+
+const FAIR_TCP: &Sets = &[
+    ("ecn.kind", "\"none\""),
+    ("nic.ecn.kind", "\"none\""),
+    ("switch.buffer", "146000"),
+    ("nic.buffer", "146000"),
+    ("workload.0.transport", "\"tcp\""),
+];
+const FAIR_AFQ: &Sets = &[
+    ("switch.buffer", "\"100MB\""),
+    ("nic.buffer", "\"100MB\""),
+    ("scheduler.kind", "\"afq\""),
+    ("scheduler.queues", "32"),
+    ("scheduler.bytes_per_round", "80"),
+    ("nic.scheduler.kind", "\"afq\""),
+    ("nic.scheduler.queues", "32"),
+    ("nic.scheduler.bytes_per_round", "80"),
+];
+const FAIR_SP_PIFO: &Sets = &[
+    ("switch.buffer", "\"100MB\""),
+    ("nic.buffer", "\"100MB\""),
+    ("scheduler.kind", "\"sp-pifo\""),
+    ("scheduler.queues", "32"),
+    ("scheduler.capacity", "10"),
+    ("scheduler.rank", "\"stfq\""),
+    ("nic.scheduler.kind", "\"sp-pifo\""),
+    ("nic.scheduler.queues", "32"),
+    ("nic.scheduler.capacity", "10"),
+    ("nic.scheduler.rank", "\"stfq\""),
+];
+/// 320 packets there, of which one is never used.
+const FAIR_PIFO: &Sets = &[
+    ("switch.buffer", "\"100MB\""),
+    ("nic.buffer", "\"100MB\""),
+    ("scheduler.kind", "\"pifo\""),
+    ("scheduler.capacity", "319"),
+    ("scheduler.rank", "\"stfq\""),
+    ("nic.scheduler.kind", "\"pifo\""),
+    ("nic.scheduler.capacity", "319"),
+    ("nic.scheduler.rank", "\"stfq\""),
+];
+const FAIR_AIFO: &Sets = &[
+    ("switch.buffer", "\"100MB\""),
+    ("nic.buffer", "\"100MB\""),
+    ("scheduler.kind", "\"aifo\""),
+    ("scheduler.capacity", "100"),
+    ("scheduler.window", "20"),
+    ("scheduler.headroom", "0.1"),
+    ("scheduler.rank", "\"stfq\""),
+    ("nic.scheduler.kind", "\"aifo\""),
+    ("nic.scheduler.capacity", "100"),
+    ("nic.scheduler.window", "20"),
+    ("nic.scheduler.headroom", "0.1"),
+    ("nic.scheduler.rank", "\"stfq\""),
+];
+
 /// htsim: when the last flow ends.
 pub(crate) const HTSIM: Peer<1> = Peer {
     title: "htsim, NDP, 100 Gb/s: the last flow ends, in us",

@@ -2,8 +2,12 @@
 //! NSDI 2018).
 //!
 //! A packet's bid is `max(bid of its flow, round * bytes_per_round) + L`; it is sent in the round `bid / bytes_per_round`. A
-//! packet whose round is `queues` or more away is dropped. The bids are kept in a count-min sketch, which never bids too
-//! low. The round moves on when its queue is empty.
+//! packet whose round is `queues` or more away is dropped, and its flow's bid stays as it was. The bids are kept in a count-min
+//! sketch, which never bids too low. The round moves on when its queue is empty and another is not.
+//!
+//! `queues` or more, not more than `queues`: the calendar has a queue for each of the rounds from the current one, `r`, to
+//! `r + queues - 1`. A packet of round `r + queues` would join the queue that is being served and leave with round `r`, before the
+//! packets of its flow that bid less.
 
 use super::{Join, check_capacity};
 use crate::buffer::{Buffer, List, Slot};
@@ -158,5 +162,45 @@ mod tests {
         );
         // Another flow starts in the current round.
         assert_eq!(afq.join(&packet(2, 600)), Join::Yes(0));
+    }
+
+    /// Four queues of 1,000 bytes a round, by hand. In round 0 the last bid that is admitted is 3,999, in round 1 it is 4,999.
+    #[test]
+    fn the_calendar_ends_one_byte_before_the_round_that_shares_the_queue_in_service() {
+        let switch = TmConfig::new(vec![Rate::from_gbps(10)], Bytes::new(1_000_000)).validate().unwrap();
+        let config = AfqConfig { queues: 4, bytes_per_round: Bytes::new(1_000), ..AfqConfig::default() };
+        let mut afq = Afq::new(&config, &switch);
+        let packet = |flow, bytes| Packet { flow, bytes, ..Packet::default() };
+        // A bid of 4,000 is round 4, whose queue would be that of round 0; one of 3,999 is round 3.
+        assert_eq!(afq.join(&packet(1, 4_000)), Join::No);
+        assert_eq!(afq.join(&packet(1, 3_999)), Join::Yes(3), "a packet that was dropped has not raised the bid");
+        assert_eq!(afq.join(&packet(1, 1)), Join::No);
+        // The bid of 3,999 stays when round 1 begins.
+        afq.ports[0].round = 1;
+        assert_eq!(afq.join(&packet(1, 1_001)), Join::No);
+        assert_eq!(afq.join(&packet(1, 1_000)), Join::Yes(0), "round 4, in the queue that round 0 has left");
+        // A flow that sent nothing bids from the beginning of the round: 1,000 + 4,000 is round 5.
+        assert_eq!(afq.join(&packet(2, 4_000)), Join::No);
+        assert_eq!(afq.join(&packet(2, 3_999)), Join::Yes(0));
+    }
+
+    /// The setting of AIFO's authors, 32 rounds of 80 bytes, with packets of 1,500 bytes, by hand: a flow has one packet on the
+    /// wire and one in the queue, not two.
+    #[test]
+    fn a_horizon_of_2560_bytes_queues_one_packet_a_flow() {
+        let switch = TmConfig::new(vec![Rate::from_gbps(1)], Bytes::new(1_000_000)).validate().unwrap();
+        let config = AfqConfig { queues: 32, bytes_per_round: Bytes::new(80), ..AfqConfig::default() };
+        let mut afq = Afq::new(&config, &switch);
+        let packet = Packet { flow: 1, bytes: 1_500, ..Packet::default() };
+        // 1,500 / 80 is round 18. It leaves at once, and its round becomes the current one.
+        assert_eq!(afq.join(&packet), Join::Yes(18));
+        afq.ports[0].round = 18;
+        // 3,000 / 80 is round 37, 19 away; 4,500 / 80 is round 56, 38 away.
+        assert_eq!(afq.join(&packet), Join::Yes(37 % 32));
+        assert_eq!(afq.join(&packet), Join::No);
+        // The second is on the wire: there is room for the third.
+        afq.ports[0].round = 37;
+        assert_eq!(afq.join(&packet), Join::Yes(56 % 32));
+        assert_eq!(afq.join(&packet), Join::No);
     }
 }

@@ -1,0 +1,140 @@
+// The comparison: which seeds and which baseline, the cells of its table, and differences as a plot.
+
+/** The point that the others are compared with. */
+let baseline = 0;
+
+/** A selector for the whole page. */
+function pageControl(label, options, change) {
+  const select = html("select", { "aria-label": label }, ...options.map((option, index) => html("option", { value: index }, option)));
+  select.addEventListener("change", () => change(Number(select.value)));
+  return html("label", { class: "page-control" }, html("span", {}, label), select);
+}
+
+/** All seeds or one of them; the baseline. */
+function pageControls() {
+  const controls = [];
+  if (DATA.singles.length) {
+    const left = DATA.seeds - DATA.singles.length;
+    const all = `All ${DATA.seeds}${left ? ` (the first ${DATA.singles.length} also one by one)` : ""}`;
+    controls.push(pageControl("Seeds", [all, ...DATA.singles.map((seed) => `Seed ${seed}`)], (chosen) => {
+      seedChosen = chosen === 0 ? null : chosen - 1;
+      writeComparison();
+      redraw();
+    }));
+  }
+  const offered = DATA.measures.length ? DATA.measures[0].differences.length : 0;
+  if (offered > 1) {
+    controls.push(pageControl("Baseline", RUNS.slice(0, offered).map((run) => run.label), (chosen) => {
+      baseline = chosen;
+      writeComparison();
+      redraw();
+    }));
+  }
+  return controls;
+}
+
+/** The value of a measure and its difference to the baseline: of all seeds, or of the chosen one, which decides nothing. */
+function compared(measure, run) {
+  if (seedChosen === null) {
+    const [mean, base] = [measure.means[run], measure.means[baseline]];
+    return { mean, base, difference: run === baseline ? null : measure.differences[baseline][run], best: measure.best === run };
+  }
+  const [value, of] = [measure.singles[run][seedChosen], measure.singles[baseline][seedChosen]];
+  const both = run !== baseline && value !== null && of !== null;
+  const single = (number) => (number === null ? null : [number, null]);
+  return { mean: single(value), base: single(of), difference: both ? [value - of, null, 0] : null, best: false };
+}
+
+/** A difference as a percentage of the baseline's mean, or as it is if that is 0; as `number.rs` writes it. */
+function differenceText(kind, [mean, half], base) {
+  const sign = mean > 0 ? "+" : mean < 0 ? "\u2212" : "";
+  const share = base && base[0] > 0;
+  const factor = share ? 100 / base[0] : 1;
+  const text = withHalf(share ? "plain" : kind, [Math.abs(mean) * factor, half === null ? null : half * factor]);
+  return `${sign}${text}${share ? "%" : ""}`;
+}
+
+const VERDICTS = { "-1": "better", 1: "worse", "-2": "finishes more", 2: "finishes less" };
+
+/** The same cells as those of `compare.rs`. */
+function writeCell(cell, measure, run) {
+  const { mean, base, difference, best } = compared(measure, run);
+  cell.className = mean === null ? "none" : best ? "best" : "";
+  if (mean === null) {
+    delete cell.dataset.value;
+    cell.replaceChildren("\u2013");
+    return;
+  }
+  cell.dataset.value = mean[0];
+  const parts = [withHalf(measure.kind, mean)];
+  if (best) parts.push(" ", html("b", {}, "best"));
+  if (difference) {
+    const word = difference[1] === null ? undefined : VERDICTS[difference[2]];
+    const text = differenceText(measure.kind, difference, base);
+    const side = difference[2] < 0 ? "better" : "worse";
+    parts.push(html("small", { class: word && side }, text, ...(word ? [` ${word}`] : [])));
+  }
+  cell.replaceChildren(...parts);
+}
+
+const seedNote = document.getElementById("seed-note");
+const noteOfAll = seedNote ? seedNote.textContent : "";
+
+function writeComparison() {
+  for (const row of document.querySelectorAll("#compare tbody tr[data-run]")) {
+    DATA.measures.forEach((measure, index) => writeCell(row.cells[index + 1], measure, Number(row.dataset.run)));
+  }
+  document.querySelectorAll(".baseline").forEach((node) => { node.textContent = RUNS[baseline].label; });
+  if (seedNote) seedNote.textContent = seedChosen === null ? noteOfAll : ` Seed ${DATA.singles[seedChosen]} alone.`;
+}
+
+/** Differences to the baseline with their intervals. */
+function differences() {
+  if (!DATA.paired) return null;
+  const fig = figure("difference", "Difference to the baseline",
+    "Over all seeds, seed by seed. The bar is the 95% confidence interval; where it crosses zero, nothing is decided.");
+  const offered = DATA.measures.filter((measure) => measure.differences.some((row) => row.some((of) => of && of[1] !== null)));
+  const plot = new RowPlot(fig, () => {
+    const measure = offered[which()];
+    const base = measure.means[baseline];
+    const share = base && base[0] > 0;
+    const scaled = (value) => (share ? (100 * value) / base[0] : value);
+    const rows = RUNS.map((_, run) => run).filter((run) => run !== baseline && !hiddenRuns.has(run))
+      .map((run) => ({ run, of: measure.differences[baseline][run] })).filter(({ of }) => of && of[1] !== null);
+    const ends = rows.flatMap(({ of: [mean, half] }) => [scaled(mean - half), scaled(mean + half)]);
+    const [least, most] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+    const pad = (most - least || 1) * 0.06;
+    fillNumbers(fig, ["Run", "Mean", `Less ${RUNS[baseline].label}'s`, ""], rows.map(({ run, of }) => [RUNS[run].label,
+      orDash((mean) => withHalf(measure.kind, mean), measure.means[run]), differenceText(measure.kind, of, base),
+      VERDICTS[of[2]] || (measure.less ? "not decided" : "")]));
+    return {
+      empty: "No other runs are shown.",
+      summary: rows.map(({ run, of }) => `${RUNS[run].label}: ${differenceText(measure.kind, of, base)} ${VERDICTS[of[2]] || ""}.`).join(" "),
+      x: {
+        label: `${measure.name} against ${RUNS[baseline].label}`,
+        domain: [least - pad, most + pad], ...(share || measure.kind !== "time" ? {} : { units: TIME_UNITS }),
+        tick: (value) => (share ? `${short(value)}%` : short(value)),
+      },
+      rows: rows.map(({ run, of: [mean, half, verdict] }) => ({
+        run, name: RUNS[run].label, height: Math.min(62, Math.max(24, 230 / rows.length)),
+        draw: (group, x, middle, height) => {
+          const style = `stroke:${colour(run)}`;
+          const zero = x.at(0).toFixed(1);
+          svg(group, "path", { class: "zero", d: `M${zero} ${middle - height / 2}v${height}` });
+          const [from, to] = [mean - half, mean + half].map((value) => x.at(scaled(value)).toFixed(1));
+          svg(group, "path", { class: verdict ? "span" : "span undecided", style, d: `M${from} ${middle}H${to}` });
+          svg(group, "path", { class: "reach", style, d: `M${from} ${middle - 6}v12M${to} ${middle - 6}v12` });
+          svg(group, "circle", { style: `fill:${colour(run)}`, cx: x.at(scaled(mean)).toFixed(1), cy: middle, r: 4.5 });
+        },
+        tip: () => [RUNS[run].label, null, [
+          { cells: [`${measure.name}`, orDash((value) => withHalf(measure.kind, value), measure.means[run])] },
+          { cells: [RUNS[baseline].label, orDash((value) => withHalf(measure.kind, value), base)] },
+          { cells: ["Difference", differenceText(measure.kind, [mean, half], base)] },
+          { cells: ["", VERDICTS[verdict] || (measure.less ? "not decided" : "")] },
+        ]],
+      })),
+    };
+  });
+  const which = choice(fig, "Measure", offered.map((measure) => measure.name), () => plot.draw());
+  return fig;
+}
