@@ -223,6 +223,16 @@ mod tests {
         assert_near(alpha_high_as_printed(BUFFER, PORT, 0.5, EXAMPLE).unwrap(), 1.0 / (72.0 / 67.5 - 8.0 / 9.0));
     }
 
+    /// The burst of `scenarios/compare-fb.toml`: 60% of the buffer over four links, with the alphas of the paper's section 6.1.
+    #[test]
+    fn the_alphas_of_the_comparison_absorb_its_burst() {
+        let (buffer, port) = (3_750_000.0, 10e9);
+        let rate = 4.0 * port;
+        let burst = Absorb { rate, duration: 0.6 * buffer * BITS / rate };
+        assert!((alpha_low_limit(buffer, port, burst) - 2.333).abs() < 1e-3);
+        assert!((alpha_high(buffer, port, 0.5, burst).unwrap() - 1.2273).abs() < 1e-4);
+    }
+
     /// Equation 8 is ABM's theorem 5 (eq. 40) with one new queue, one congested port and gamma = 1, solved for alpha_H.
     #[test]
     fn equation_8_follows_from_abm_theorem_5() {
