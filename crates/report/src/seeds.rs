@@ -49,7 +49,7 @@ pub(crate) fn interval(values: impl Iterator<Item = Option<f64>>) -> Value {
 /// An interval for the page's script.
 pub(crate) fn pair(interval: &Interval) -> Value {
     use crate::stats::significant;
-    json!([significant(interval.mean, 5), interval.half.map(|half| significant(half, 4))])
+    json!([significant(interval.mean, 7), interval.half.map(|half| significant(half, 4))])
 }
 
 /// Seeds for people: 1 to 5, or 1, 7, 9.
