@@ -22,7 +22,7 @@ fn run(rules: &str) -> RunResult {
     let mut scenario = scenario(
         "duration = \"30s\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"10Mbps\"\ndelay = \"1us\"\n\
          [switch]\nbuffer = \"1MB\"\n[policy]\nkind = \"cs\"\n\
-         [transport.dctcp]\nmss = 1448\nheader = 66\nack_bytes = 66\nhandshake = true\nrto_min = \"200ms\"\nrto_initial = \"1s\"\n\
+         [transport.dctcp]\nstack = \"rfc\"\nmss = 1448\nheader = 66\nack_bytes = 66\nhandshake = true\nrto_min = \"200ms\"\nrto_initial = \"1s\"\n\
          [[workload]]\nkind = \"permutation\"\nbytes = 1\ntransport = \"dctcp\"\n[measure]\nsample = \"100ms\"\n",
     );
     scenario.switches[0].script = Some(Arc::new(script(rules)));
