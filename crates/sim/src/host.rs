@@ -5,7 +5,7 @@ use crate::flow::NONE;
 use crate::flows::{Armed, FlowTable};
 use crate::measure::trace::What;
 use crate::net::Net;
-use crate::nic::{End, Handed, Nic};
+use crate::nic::{self, End, Handed, Nic};
 use crate::packet::{Kind, Label, Packet, Slot, flag};
 use crate::transport::ndp::PullQueue;
 use crate::transport::{FlowInfo, Receiver, Reply, Sender};
@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 
 /// The slots of a host's agenda.
 pub(crate) mod slot {
-    /// The link is free, or has room for another packet.
+    /// The link is free.
     pub(crate) const NIC: usize = 0;
     /// A packet arrives.
     pub(crate) const ARRIVAL: usize = 1;
@@ -120,7 +120,7 @@ impl Host {
                     agenda.set(slot::ARRIVAL, next);
                     self.receive(now, label.packet, agenda, around);
                 }
-                slot::NIC => self.link_has_room(now, agenda, around),
+                slot::NIC => self.link_is_free(now, agenda, around),
                 slot::TIMERS => self.timers_due(now, agenda, around),
                 _ => self.starts_due(now, agenda, around),
             }
@@ -311,6 +311,7 @@ impl Host {
         let flow = &around.flows.flows[number as usize];
         let place = flow.sender;
         let header = flow.header;
+        let full = u64::from(flow.full);
         let traced = if flow.traced { flag::TRACED } else { 0 };
         let mut packet = Packet {
             sent_at: now,
@@ -320,10 +321,11 @@ impl Host {
             class: flow.class,
             ..Packet::default()
         };
-        let mut throttled = false;
+        // The bytes that may join what waits of the flow; while nothing waits, none of its own does.
+        let mut room = if self.nic.has_waiting() { self.nic.room(number, &around.flows) } else { nic::ROOM };
         loop {
-            if self.nic.has_waiting() && self.nic.throttles(number, &around.flows) {
-                throttled = true;
+            if room < full {
+                self.nic.throttle(number, &around.flows);
                 break;
             }
             let armed = around.flows.senders.get_mut(place);
@@ -337,7 +339,14 @@ impl Host {
             packet.rank = segment.rank;
             packet.flags = segment.flags | traced;
             let slot = around.wires.arena.insert(packet);
-            self.send(now, Label::of(&packet, slot, packet.bytes), (number, End::Source), agenda, around);
+            let label = Label::of(&packet, slot, packet.bytes);
+            if self.send(now, label, (number, End::Source), agenda, around) == Handed::Waits {
+                room = if room == nic::ROOM {
+                    self.nic.room(number, &around.flows)
+                } else {
+                    room - u64::from(packet.bytes)
+                };
+            }
         }
         let armed = around.flows.senders.get_mut(place);
         if armed.machine.is_done() {
@@ -345,7 +354,7 @@ impl Host {
         }
         let deadline = armed.machine.deadline();
         // What it would send now must wait: it is woken when there is room, not by a timer.
-        if deadline < armed.armed && !(throttled && deadline <= now) {
+        if deadline < armed.armed && (room >= full || deadline > now) {
             armed.armed = deadline;
             self.set_timer(
                 Timer { at: deadline, purpose: Purpose::Sender, hash: packet.hash, flow: number },
@@ -375,15 +384,19 @@ impl Host {
 
     /// Sends a packet from an end of a flow.
     #[inline(always)]
-    fn send(&mut self, now: Instant, label: Label, from: (u32, End), agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn send(
+        &mut self,
+        now: Instant,
+        label: Label,
+        from: (u32, End),
+        agenda: &mut HostAgenda<'_>,
+        around: &mut Net,
+    ) -> Handed {
         self.sent += 1;
         if around.watched {
             return self.send_watched(now, label, from, agenda, around);
         }
-        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
-        if let Handed::Dropped(_) = handed {
-            around.wires.arena.remove(label.packet);
-        }
+        self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows)
     }
 
     #[cold]
@@ -395,7 +408,7 @@ impl Host {
         from: (u32, End),
         agenda: &mut HostAgenda<'_>,
         around: &mut Net,
-    ) {
+    ) -> Handed {
         // A managed queue does not say what became of the packet, and may mark it.
         if self.nic.is_managed() {
             self.trace(now, label.packet, Handed::Over, around);
@@ -404,9 +417,7 @@ impl Host {
         if !self.nic.is_managed() {
             self.trace(now, label.packet, handed, around);
         }
-        if let Handed::Dropped(_) = handed {
-            around.wires.arena.remove(label.packet);
-        }
+        handed
     }
 
     /// Keeps what became of a packet that was sent.
@@ -419,16 +430,28 @@ impl Host {
         around.tracer.at_host(now, self.number, packet, what, &around.wires);
     }
 
-    /// The link has room: hands it what waits, and asks senders whose packets leave for more.
+    /// The link is free: hands it what waits, as much as it may have, and asks senders whose packets leave for more.
     #[inline(never)]
-    fn link_has_room(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        while let Some(departure) = self.nic.next(now, agenda, &mut around.wires, &mut around.flows) {
+    fn link_is_free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        if self.nic.is_managed() {
+            return self.nic.free(now, agenda, &mut around.wires, &mut around.flows);
+        }
+        while let Some(departure) = self.nic.next(now, &mut around.wires, &mut around.flows) {
             if around.watched {
                 self.trace(now, departure.label.packet, Handed::Over, around);
             }
-            if departure.wakes() && around.flows.flows[departure.flow as usize].sender != NONE {
-                self.pump(now, departure.flow, agenda, around);
+            if departure.wakes {
+                self.wake(now, departure.flow, agenda, around);
             }
+        }
+        self.nic.arm(agenda, &around.wires);
+    }
+
+    /// Asks the sender of a flow for more, if it is still there.
+    #[inline(never)]
+    fn wake(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        if around.flows.flows[number as usize].sender != NONE {
+            self.pump(now, number, agenda, around);
         }
     }
 

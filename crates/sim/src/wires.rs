@@ -21,7 +21,9 @@ pub(crate) struct Link {
     put: u32,
     delay: Duration,
     pub(crate) rate: Rate,
-    /// How long a packet of `known_bytes` takes: most packets are as long as the one before.
+    /// What a byte takes in picoseconds, if that is a whole number; else zero.
+    byte_time: u64,
+    /// If it is not: how long a packet of `known_bytes` takes. Most packets are as long as the one before.
     known_bytes: u32,
     known_time: Duration,
     /// Where it ends: the node and the slot of its agenda.
@@ -51,6 +53,20 @@ impl Link {
         only
     }
 
+    /// How long a packet takes: [`Rate::serialization`], mostly without a division.
+    #[inline(always)]
+    fn time_of(&mut self, bytes: u32) -> u64 {
+        if self.byte_time != 0 {
+            // Less than the longest hop: that is checked.
+            return self.byte_time * u64::from(bytes);
+        }
+        if self.known_bytes != bytes {
+            self.known_bytes = bytes;
+            self.known_time = self.rate.serialization(u64::from(bytes));
+        }
+        self.known_time.ps()
+    }
+
     /// Doubles the ring.
     #[cold]
     #[inline(never)]
@@ -62,6 +78,12 @@ impl Link {
         self.ring = ring;
         (self.taken, self.put) = (0, old as u32);
     }
+}
+
+/// What a byte takes at a rate in picoseconds, if that is a whole number; else zero.
+fn byte_time(rate: Rate) -> u64 {
+    let bit_ps = 8 * 1_000_000_000_000;
+    if rate.bps() > 0 && bit_ps % rate.bps() == 0 { bit_ps / rate.bps() } else { 0 }
 }
 
 /// All links, the packets on them, and every node's agenda.
@@ -100,6 +122,7 @@ impl Wires {
             put: 0,
             delay,
             rate,
+            byte_time: byte_time(rate),
             known_bytes: 0,
             known_time: Duration::ZERO,
             to_node,
@@ -117,12 +140,8 @@ impl Wires {
     pub(crate) fn send(&mut self, link: u32, label: Label, start: Instant) -> Instant {
         let bytes = label.bytes();
         let wire = &mut self.links[link as usize];
-        if wire.known_bytes != bytes {
-            wire.known_bytes = bytes;
-            wire.known_time = wire.rate.serialization(u64::from(bytes));
-        }
         // No run lasts until the end of time.
-        let end = Instant::from_ps(start.ps() + wire.known_time.ps());
+        let end = Instant::from_ps(start.ps() + wire.time_of(bytes));
         wire.sent += u64::from(bytes);
         let arrival = Instant::from_ps(end.ps() + wire.delay.ps());
         self.hops += 1;
@@ -229,6 +248,30 @@ impl Wires {
             self.nodes.rebase(by);
             for agenda in &mut self.agendas {
                 agenda.rebase(by);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_time_of_a_packet_is_that_of_its_rate(
+            rate in prop_oneof![
+                1_000_000u64..1_000_000_000_000,
+                proptest::sample::select(vec![1u64, 10, 25, 40, 50, 100, 200, 400]).prop_map(|gbps| gbps * 1_000_000_000),
+            ],
+            sizes in proptest::collection::vec(1u32..70_000, 1..20),
+        ) {
+            let rate = Rate::from_bps(rate);
+            let mut wires = Wires::new(vec![Agenda::new(1)], false);
+            let link = wires.connect(rate, Duration::ZERO, 0, 0, 0) as usize;
+            for bytes in sizes {
+                prop_assert_eq!(wires.links[link].time_of(bytes), rate.serialization(u64::from(bytes)).ps());
             }
         }
     }

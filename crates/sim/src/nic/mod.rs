@@ -3,7 +3,7 @@
 //! What is on the wire has its time: when a packet handed to it arrives is known at once, and nothing can overtake it any more. So little is
 //! handed to it ahead of time (byte queue limits), and the rest waits in the queueing discipline, where the order can still change. As
 //! long as the wire has room and nothing waits, a packet goes straight to the wire, and there is no event. Else there is one for the instant
-//! at which the wire has room for the next packet.
+//! at which the wire has sent all that it has; it then gets as much as it may have.
 //!
 //! A transport is not asked for more while its flow has enough waiting here (TCP small queues); it is asked again when a packet of
 //! its flow goes to the wire.
@@ -38,16 +38,8 @@ pub(crate) enum End {
 pub(crate) struct Departure {
     pub(crate) label: Label,
     pub(crate) flow: u32,
-    end: End,
-    /// Its transport was waiting for room.
-    throttled: bool,
-}
-
-impl Departure {
-    /// Whether its flow's sender is to be asked for more.
-    pub(crate) fn wakes(&self) -> bool {
-        self.throttled && self.end == End::Source
-    }
+    /// Its sender was waiting for room, and is to be asked for more.
+    pub(crate) wakes: bool,
 }
 
 /// What became of a packet.
@@ -64,10 +56,12 @@ pub(crate) enum Handed {
 /// Senders have so much waiting below them at most.
 #[derive(Clone, Copy, Debug)]
 struct SmallQueue {
-    /// Bytes that the link carries in a millisecond.
-    link_per_ms: u64,
-    /// The time that a flow may have waiting, at its rate, in nanoseconds.
-    span: u64,
+    /// The time that a flow may have waiting, at its rate.
+    span: Duration,
+    /// Bytes that the link carries in that time.
+    link: u64,
+    /// Full packets that it may have waiting.
+    flow_limit: u64,
 }
 
 enum Discipline {
@@ -83,7 +77,7 @@ pub(crate) struct Nic {
     out: u32,
     /// Packets that wait for the wire; [`ALWAYS`] if a packet must not go straight to it.
     waiting: u32,
-    /// The wire takes another packet when it is busy for no longer than this.
+    /// The wire has room for another packet when it is busy for no longer than this.
     ahead: Duration,
     small_queue: Option<SmallQueue>,
     dropped: u64,
@@ -95,21 +89,34 @@ const ALWAYS: u32 = u32::MAX;
 /// Longer than any run lasts: a scenario's times are checked to be less.
 const FOREVER: Duration = Duration::from_ps(u64::MAX / 2);
 
+/// More room than a queue ever has: nobody has looked how much there is.
+pub(crate) const ROOM: u64 = 1 << 62;
+
+/// Bytes that a link carries in a time.
+fn bytes_in(span: Duration, rate: Rate) -> u64 {
+    let bytes = u128::from(rate.bps()) * u128::from(span.ps()) / (8 * 1_000_000_000_000);
+    u64::try_from(bytes).unwrap_or(u64::MAX).min(ROOM - 1)
+}
+
 impl Nic {
     /// What a scenario wants in front of the link of a host.
     pub(crate) fn new(setup: &NicSetup, host: usize, out: u32, rate: Rate) -> Self {
         let plain = |discipline| Self { out, waiting: 0, ahead: FOREVER, small_queue: None, dropped: 0, discipline };
-        let limited = |handoff: &Handoff, discipline| Self {
+        let limited = |handoff: &Handoff, flow_limit: u32, discipline| Self {
             ahead: rate.serialization(handoff.ahead().get()).min(FOREVER),
-            small_queue: handoff
-                .small_queue
-                .map(|span| SmallQueue { link_per_ms: rate.bps() / 8_000, span: span.ps() / 1_000 }),
+            small_queue: handoff.small_queue.map(|span| SmallQueue {
+                span,
+                link: bytes_in(span, rate),
+                flow_limit: u64::from(flow_limit),
+            }),
             ..plain(discipline)
         };
         match setup {
             NicSetup::Unlimited => plain(Discipline::Unlimited),
-            NicSetup::Fifo(limit, handoff) => limited(handoff, Discipline::Fifo(Box::new(Fifo::new(*limit)))),
-            NicSetup::Fq(setup, handoff) => limited(handoff, Discipline::Fq(Box::new(Fq::new(*setup)))),
+            NicSetup::Fifo(limit, handoff) => limited(handoff, u32::MAX, Discipline::Fifo(Box::new(Fifo::new(*limit)))),
+            NicSetup::Fq(setup, handoff) => {
+                limited(handoff, setup.flow_limit, Discipline::Fq(Box::new(Fq::new(*setup))))
+            }
             NicSetup::Managed(configs) => {
                 let discipline = Discipline::Managed(Box::new(Managed::new(out, &configs[host])));
                 Self { waiting: ALWAYS, ..plain(discipline) }
@@ -161,30 +168,33 @@ impl Nic {
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
-        let queue = &mut flows.flows[flow as usize].queues[end as usize];
         let verdict = match &mut self.discipline {
             Discipline::Managed(managed) => {
                 managed.send(now, label.packet, agenda, wires, flows);
                 return Handed::Over;
             }
-            Discipline::Fq(fq) if !fq.is_full() => {
-                if *queue == NONE {
-                    *queue = fq.open(flow, end);
+            Discipline::Fq(fq) => {
+                let queue = &mut flows.flows[flow as usize].queues[end as usize];
+                if self.waiting >= fq.limit() {
+                    Err(Reason::Full)
+                } else {
+                    if *queue == NONE {
+                        *queue = fq.open(flow, end);
+                    }
+                    fq.enqueue(now, *queue, label)
                 }
-                fq.enqueue(now, *queue, label)
             }
-            Discipline::Fifo(fifo) if !fifo.is_full_for(label.bytes()) => {
-                if *queue == NONE {
-                    *queue = fifo.open(flow, end);
-                }
-                fifo.enqueue(*queue, label);
-                Ok(())
+            Discipline::Fifo(fifo) => {
+                let queue = &mut flows.flows[flow as usize].queues[end as usize];
+                fifo.enqueue(queue, (flow, end), label)
             }
-            _ => Err(Reason::Full),
+            // It always has room.
+            Discipline::Unlimited => Err(Reason::Full),
         };
         if let Err(reason) = verdict {
             self.dropped += 1;
             flows.dropped(flow);
+            wires.arena.remove(label.packet);
             return Handed::Dropped(reason);
         }
         self.waiting += 1;
@@ -194,33 +204,25 @@ impl Nic {
         Handed::Waits
     }
 
-    /// Wakes the host when the wire has room.
-    fn arm(&self, agenda: &mut HostAgenda<'_>, wires: &Wires) {
-        let key = if self.waiting == 0 {
-            NEVER
-        } else {
-            // It has none now, so this is yet to come.
-            let room_at = wires.links[self.out as usize].free_at.ps() - self.ahead.ps();
-            wires.clock.transmission(Instant::from_ps(room_at), slot::NIC)
-        };
-        agenda.set(slot::NIC, key);
+    /// Wakes the host when the wire has sent all that it has, if packets wait.
+    #[inline(always)]
+    pub(crate) fn arm(&self, agenda: &mut HostAgenda<'_>, wires: &Wires) {
+        let free_at = wires.links[self.out as usize].free_at;
+        agenda.set(slot::NIC, if self.waiting == 0 { NEVER } else { wires.clock.transmission(free_at, slot::NIC) });
     }
 
-    /// The wire has room: hands it the next packet. Called until there is none, or no more room.
-    pub(crate) fn next(
-        &mut self,
-        now: Instant,
-        agenda: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) -> Option<Departure> {
-        let free_at = wires.links[self.out as usize].free_at;
+    /// The link of a managed queue is free.
+    pub(crate) fn free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
         if let Discipline::Managed(managed) = &mut self.discipline {
             managed.free(now, agenda, wires, flows);
-            return None;
         }
+    }
+
+    /// Hands the next packet to the wire, if one waits and the wire has room.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, now: Instant, wires: &mut Wires, flows: &mut FlowTable) -> Option<Departure> {
+        let free_at = wires.links[self.out as usize].free_at;
         if self.waiting == 0 || free_at.ps() > now.ps() + self.ahead.ps() {
-            self.arm(agenda, wires);
             return None;
         }
         let departure = match &mut self.discipline {
@@ -232,9 +234,11 @@ impl Nic {
                 }
                 is_open
             }),
-            Discipline::Fifo(fifo) => fifo.dequeue(|flow, end| flows.flows[flow as usize].queues[end as usize] = NONE),
-            Discipline::Unlimited | Discipline::Managed(_) => None,
-        }?;
+            Discipline::Fifo(fifo) => {
+                fifo.dequeue(|flow, end| flows.flows[flow as usize].queues[end as usize] = NONE)?
+            }
+            Discipline::Unlimited | Discipline::Managed(_) => return None,
+        };
         self.waiting -= 1;
         wires.links[self.out as usize].free_at = wires.send(self.out, departure.label, now.max(free_at));
         Some(departure)
@@ -246,34 +250,33 @@ impl Nic {
         self.waiting != 0
     }
 
-    /// Whether a flow has so much waiting that its sender is not to be asked for another packet now; then the sender is to be asked when a
-    /// packet of the flow leaves.
+    /// Bytes that may join those of a flow's sender that wait, or [`ROOM`] and more if there is no limit.
     #[inline(never)]
-    pub(crate) fn throttles(&mut self, number: u32, flows: &FlowTable) -> bool {
+    pub(crate) fn room(&self, number: u32, flows: &FlowTable) -> u64 {
+        let Some(SmallQueue { span, link, flow_limit }) = self.small_queue else { return 2 * ROOM };
         let flow = &flows.flows[number as usize];
+        let Some(own) = flows.senders.get(flow.sender).machine.small_queue(span, link) else { return 2 * ROOM };
+        let full = u64::from(flow.full);
+        let limit = own.max(2 * full).min(flow_limit * full);
         let queue = flow.queues[End::Source as usize];
-        let Some(SmallQueue { link_per_ms, span }) = self.small_queue.filter(|_| queue != NONE) else { return false };
-        let sender = &flows.senders.get(flow.sender).machine;
-        let common = &flows.transports[usize::from(flow.transport)].common;
-        let full = u64::from(common.mss) + u64::from(common.header);
-        let Some(per_ms) = sender.small_queue(link_per_ms) else { return false };
-        let limit = (2 * full).max(per_ms.saturating_mul(span) / 1_000_000);
-        let has_enough = match &mut self.discipline {
-            Discipline::Fq(fq) => {
-                let (bytes, packets) = fq.backlog(queue);
-                bytes + full > limit || packets >= fq.flow_limit()
-            }
-            Discipline::Fifo(fifo) => fifo.backlog(queue) + full > limit,
-            Discipline::Unlimited | Discipline::Managed(_) => false,
+        let bytes = match &self.discipline {
+            _ if queue == NONE => 0,
+            Discipline::Fq(fq) => fq.bytes(queue),
+            Discipline::Fifo(fifo) => fifo.bytes(queue),
+            Discipline::Unlimited | Discipline::Managed(_) => 0,
         };
-        if has_enough {
-            match &mut self.discipline {
-                Discipline::Fq(fq) => fq.throttle(queue),
-                Discipline::Fifo(fifo) => fifo.throttle(queue),
-                Discipline::Unlimited | Discipline::Managed(_) => {}
-            }
+        limit.saturating_sub(bytes)
+    }
+
+    /// The sender of a flow that has packets waiting is to be asked for more when one of them leaves.
+    #[inline(never)]
+    pub(crate) fn throttle(&mut self, number: u32, flows: &FlowTable) {
+        let queue = flows.flows[number as usize].queues[End::Source as usize];
+        match &mut self.discipline {
+            Discipline::Fq(fq) => fq.throttle(queue),
+            Discipline::Fifo(fifo) => fifo.throttle(queue),
+            Discipline::Unlimited | Discipline::Managed(_) => {}
         }
-        has_enough
     }
 
     /// An end of a flow is closed: what its queue knows is not worth keeping.
