@@ -5,7 +5,7 @@ use crate::flow::NONE;
 use crate::flows::{Armed, FlowTable};
 use crate::measure::trace::What;
 use crate::net::Net;
-use crate::nic::{self, End, Handed, Nic};
+use crate::nic::{End, Handed, Nic};
 use crate::packet::{Kind, Label, Packet, Slot, flag};
 use crate::transport::ndp::PullQueue;
 use crate::transport::{FlowInfo, Receiver, Reply, Sender};
@@ -305,62 +305,69 @@ impl Host {
 
     // ---- Packets go out ----------------------------------------------------------------------------------------------
 
-    /// Sends what a sender has to send, and sees to its timer.
+    /// Sends what a sender has to send, and sees to its timer. As long as the wire takes all of it at once, that is little work.
     #[inline(always)]
     fn pump(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        let flow = &around.flows.flows[number as usize];
-        let place = flow.sender;
-        let header = flow.header;
-        let full = u64::from(flow.full);
-        let traced = if flow.traced { flag::TRACED } else { 0 };
-        let mut packet = Packet {
-            sent_at: now,
-            flow: number,
-            to: flow.dst,
-            hash: flow.hash,
-            class: flow.class,
-            ..Packet::default()
-        };
-        // The bytes that may join what waits of the flow; while nothing waits, none of its own does.
-        let mut room = if self.nic.has_waiting() { self.nic.room(number, &around.flows) } else { nic::ROOM };
+        if self.nic.has_waiting() || around.watched {
+            return self.pump_slowly(now, number, agenda, around);
+        }
+        let mut outgoing = Outgoing::new(now, number, around);
         loop {
-            if room < full {
-                self.nic.throttle(number, &around.flows);
-                break;
-            }
-            let armed = around.flows.senders.get_mut(place);
-            if now >= armed.until {
+            if now >= around.flows.senders.get_mut(outgoing.sender).until {
                 return self.close_sender(now, number, around);
             }
-            let Some(segment) = armed.machine.poll(now) else { break };
-            packet.kind = segment.kind;
-            packet.seq = segment.seq;
-            packet.bytes = segment.payload + header;
-            packet.rank = segment.rank;
-            packet.flags = segment.flags | traced;
-            let slot = around.wires.arena.insert(packet);
-            let label = Label::of(&packet, slot, packet.bytes);
-            if self.send(now, label, (number, End::Source), agenda, around) == Handed::Waits {
-                room = if room == nic::ROOM {
-                    self.nic.room(number, &around.flows)
-                } else {
-                    room - u64::from(packet.bytes)
-                };
+            let Some(slot) = outgoing.poll(now, around) else { break };
+            self.sent += 1;
+            if !self.nic.send_at_once(now, outgoing.label(slot), &mut around.wires) {
+                self.nic.wait(now, slot, (number, End::Source), agenda, &mut around.wires, &mut around.flows);
+                return self.pump_slowly(now, number, agenda, around);
             }
         }
-        let armed = around.flows.senders.get_mut(place);
+        self.rest(now, number, &outgoing, false, agenda, around);
+    }
+
+    /// The same while packets wait: a sender is not asked for more than may wait of it. Or while somebody watches.
+    #[inline(never)]
+    fn pump_slowly(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let mut outgoing = Outgoing::new(now, number, around);
+        let mut room = self.nic.room(number, &around.flows);
+        while room >= outgoing.full {
+            if now >= around.flows.senders.get_mut(outgoing.sender).until {
+                return self.close_sender(now, number, around);
+            }
+            let Some(slot) = outgoing.poll(now, around) else { break };
+            if self.send(now, outgoing.label(slot), (number, End::Source), agenda, around) == Handed::Waits {
+                room -= u64::from(outgoing.packet.bytes);
+            }
+        }
+        let is_throttled = room < outgoing.full;
+        if is_throttled {
+            self.nic.throttle(number, &around.flows);
+        }
+        self.rest(now, number, &outgoing, is_throttled, agenda, around);
+    }
+
+    /// A sender has sent what it may: sees to its timer, or to its end.
+    #[inline(always)]
+    fn rest(
+        &mut self,
+        now: Instant,
+        number: u32,
+        outgoing: &Outgoing,
+        is_throttled: bool,
+        agenda: &mut HostAgenda<'_>,
+        around: &mut Net,
+    ) {
+        let armed = around.flows.senders.get_mut(outgoing.sender);
         if armed.machine.is_done() {
             return self.close_sender(now, number, around);
         }
         let deadline = armed.machine.deadline();
-        // What it would send now must wait: it is woken when there is room, not by a timer.
-        if deadline < armed.armed && (room >= full || deadline > now) {
+        // What a sender that is throttled would send now must wait: it is woken when there is room, not by a timer.
+        if deadline < armed.armed && !(is_throttled && deadline <= now) {
             armed.armed = deadline;
-            self.set_timer(
-                Timer { at: deadline, purpose: Purpose::Sender, hash: packet.hash, flow: number },
-                agenda,
-                around,
-            );
+            let timer = Timer { at: deadline, purpose: Purpose::Sender, hash: outgoing.packet.hash, flow: number };
+            self.set_timer(timer, agenda, around);
         }
     }
 
@@ -396,7 +403,10 @@ impl Host {
         if around.watched {
             return self.send_watched(now, label, from, agenda, around);
         }
-        self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows)
+        if self.nic.send_at_once(now, label, &mut around.wires) {
+            return Handed::Over;
+        }
+        self.nic.wait(now, label.packet, from, agenda, &mut around.wires, &mut around.flows)
     }
 
     #[cold]
@@ -413,7 +423,11 @@ impl Host {
         if self.nic.is_managed() {
             self.trace(now, label.packet, Handed::Over, around);
         }
-        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
+        let handed = if self.nic.send_at_once(now, label, &mut around.wires) {
+            Handed::Over
+        } else {
+            self.nic.wait(now, label.packet, from, agenda, &mut around.wires, &mut around.flows)
+        };
         if !self.nic.is_managed() {
             self.trace(now, label.packet, handed, around);
         }
@@ -440,19 +454,11 @@ impl Host {
             if around.watched {
                 self.trace(now, departure.label.packet, Handed::Over, around);
             }
-            if departure.wakes {
-                self.wake(now, departure.flow, agenda, around);
+            if departure.wakes && around.flows.flows[departure.flow as usize].sender != NONE {
+                self.pump_slowly(now, departure.flow, agenda, around);
             }
         }
         self.nic.arm(agenda, &around.wires);
-    }
-
-    /// Asks the sender of a flow for more, if it is still there.
-    #[inline(never)]
-    fn wake(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        if around.flows.flows[number as usize].sender != NONE {
-            self.pump(now, number, agenda, around);
-        }
     }
 
     // ---- Timers ------------------------------------------------------------------------------------------------------
@@ -560,6 +566,54 @@ impl Host {
             self.pull_armed = deadline;
             self.set_timer(Timer { at: deadline, purpose: Purpose::Pull, hash: 0, flow: NONE }, agenda, around);
         }
+    }
+}
+
+/// What all packets of a flow that its sender sends now have in common, and the last of them.
+struct Outgoing {
+    packet: Packet,
+    sender: u32,
+    header: u32,
+    /// The bytes of a full packet.
+    full: u64,
+    traced: u8,
+}
+
+impl Outgoing {
+    #[inline(always)]
+    fn new(now: Instant, number: u32, around: &Net) -> Self {
+        let flow = &around.flows.flows[number as usize];
+        Self {
+            packet: Packet {
+                sent_at: now,
+                flow: number,
+                to: flow.dst,
+                hash: flow.hash,
+                class: flow.class,
+                ..Packet::default()
+            },
+            sender: flow.sender,
+            header: flow.header,
+            full: u64::from(flow.full),
+            traced: if flow.traced { flag::TRACED } else { 0 },
+        }
+    }
+
+    /// The next packet.
+    #[inline(always)]
+    fn poll(&mut self, now: Instant, around: &mut Net) -> Option<Slot> {
+        let segment = around.flows.senders.get_mut(self.sender).machine.poll(now)?;
+        self.packet.kind = segment.kind;
+        self.packet.seq = segment.seq;
+        self.packet.bytes = segment.payload + self.header;
+        self.packet.rank = segment.rank;
+        self.packet.flags = segment.flags | self.traced;
+        Some(around.wires.arena.insert(self.packet))
+    }
+
+    #[inline(always)]
+    fn label(&self, slot: Slot) -> Label {
+        Label::of(&self.packet, slot, self.packet.bytes)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::agenda::NEVER;
 use crate::flow::NONE;
 use crate::flows::FlowTable;
 use crate::host::{HostAgenda, slot};
-use crate::packet::Label;
+use crate::packet::{Label, Slot};
 use crate::scenario::{Handoff, NicSetup};
 use crate::wires::Wires;
 use fifo::Fifo;
@@ -89,13 +89,13 @@ const ALWAYS: u32 = u32::MAX;
 /// Longer than any run lasts: a scenario's times are checked to be less.
 const FOREVER: Duration = Duration::from_ps(u64::MAX / 2);
 
-/// More room than a queue ever has: nobody has looked how much there is.
-pub(crate) const ROOM: u64 = 1 << 62;
+/// More bytes than ever wait.
+const BOUNDLESS: u64 = 1 << 63;
 
 /// Bytes that a link carries in a time.
 fn bytes_in(span: Duration, rate: Rate) -> u64 {
     let bytes = u128::from(rate.bps()) * u128::from(span.ps()) / (8 * 1_000_000_000_000);
-    u64::try_from(bytes).unwrap_or(u64::MAX).min(ROOM - 1)
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 impl Nic {
@@ -137,44 +137,32 @@ impl Nic {
         }
     }
 
-    /// Sends a packet of a flow as soon as the link and the packets before it allow.
+    /// Hands a packet to the wire, if none waits and the wire has room. Says whether it did.
     #[inline(always)]
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        label: Label,
-        (flow, end): (u32, End),
-        agenda: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) -> Handed {
-        let wire = &mut wires.links[self.out as usize];
-        if self.waiting == 0 && wire.free_at.ps() <= now.ps() + self.ahead.ps() {
-            let start = now.max(wire.free_at);
-            wires.links[self.out as usize].free_at = wires.send(self.out, label, start);
-            Handed::Over
-        } else {
-            self.wait(now, label, (flow, end), agenda, wires, flows)
-        }
+    pub(crate) fn send_at_once(&mut self, now: Instant, label: Label, wires: &mut Wires) -> bool {
+        self.waiting == 0 && wires.send_behind(self.out, label, now, self.ahead)
     }
 
+    /// Puts a packet of an end of a flow, which could not be sent at once, where it waits.
     #[inline(never)]
-    fn wait(
+    pub(crate) fn wait(
         &mut self,
         now: Instant,
-        label: Label,
+        packet: Slot,
         (flow, end): (u32, End),
         agenda: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
+        if let Discipline::Managed(managed) = &mut self.discipline {
+            managed.send(now, packet, agenda, wires, flows);
+            return Handed::Over;
+        }
+        let queue = &mut flows.flows[flow as usize].queues[end as usize];
+        let sent = wires.arena.get(packet);
+        let label = Label::of(sent, packet, sent.bytes);
         let verdict = match &mut self.discipline {
-            Discipline::Managed(managed) => {
-                managed.send(now, label.packet, agenda, wires, flows);
-                return Handed::Over;
-            }
             Discipline::Fq(fq) => {
-                let queue = &mut flows.flows[flow as usize].queues[end as usize];
                 if self.waiting >= fq.limit() {
                     Err(Reason::Full)
                 } else {
@@ -184,12 +172,9 @@ impl Nic {
                     fq.enqueue(now, *queue, label)
                 }
             }
-            Discipline::Fifo(fifo) => {
-                let queue = &mut flows.flows[flow as usize].queues[end as usize];
-                fifo.enqueue(queue, (flow, end), label)
-            }
-            // It always has room.
-            Discipline::Unlimited => Err(Reason::Full),
+            Discipline::Fifo(fifo) => fifo.enqueue(queue, (flow, end), label),
+            // What is not limited never waits.
+            Discipline::Unlimited | Discipline::Managed(_) => Err(Reason::Full),
         };
         if let Err(reason) = verdict {
             self.dropped += 1;
@@ -240,7 +225,7 @@ impl Nic {
             Discipline::Unlimited | Discipline::Managed(_) => return None,
         };
         self.waiting -= 1;
-        wires.links[self.out as usize].free_at = wires.send(self.out, departure.label, now.max(free_at));
+        wires.send_behind(self.out, departure.label, now, FOREVER);
         Some(departure)
     }
 
@@ -250,12 +235,20 @@ impl Nic {
         self.waiting != 0
     }
 
-    /// Bytes that may join those of a flow's sender that wait, or [`ROOM`] and more if there is no limit.
-    #[inline(never)]
+    /// Bytes that may join those of a flow's sender that wait; more than there ever are if there is no limit.
+    #[inline(always)]
     pub(crate) fn room(&self, number: u32, flows: &FlowTable) -> u64 {
-        let Some(SmallQueue { span, link, flow_limit }) = self.small_queue else { return 2 * ROOM };
+        match &self.small_queue {
+            Some(small_queue) => self.room_of(small_queue, number, flows),
+            None => BOUNDLESS,
+        }
+    }
+
+    #[inline(never)]
+    fn room_of(&self, small_queue: &SmallQueue, number: u32, flows: &FlowTable) -> u64 {
+        let SmallQueue { span, link, flow_limit } = *small_queue;
         let flow = &flows.flows[number as usize];
-        let Some(own) = flows.senders.get(flow.sender).machine.small_queue(span, link) else { return 2 * ROOM };
+        let Some(own) = flows.senders.get(flow.sender).machine.small_queue(span, link) else { return BOUNDLESS };
         let full = u64::from(flow.full);
         let limit = own.max(2 * full).min(flow_limit * full);
         let queue = flow.queues[End::Source as usize];
