@@ -388,7 +388,7 @@ impl<'s> World<'s> {
             in_flight: self.net.wires.arena.live() as u64,
             cost: Cost {
                 events: self.net.events,
-                hops: self.net.wires.hops,
+                hops: self.net.wires.hops(),
                 cpu_seconds: cost::cpu_time() - started,
                 peak_memory: cost::peak_memory(),
             },

@@ -24,7 +24,8 @@ pub(crate) struct Flow {
     pub(crate) transport: u16,
     pub(crate) class: u8,
     pub(crate) answer_class: u8,
-    /// Bytes of a header, and of an answer.
+    /// Bytes of a full packet, of a header, and of an answer.
+    pub(crate) full: u32,
     pub(crate) header: u32,
     pub(crate) answer_bytes: u32,
     /// Packets in all.
@@ -143,6 +144,7 @@ impl FlowTable {
             transport: spec.transport,
             class: spec.class,
             answer_class: common.ack_class.unwrap_or(spec.class),
+            full: common.mss + common.header,
             header: common.header,
             answer_bytes: common.ack_bytes,
             packets: crate::transport::FlowInfo::packets_of(spec.bytes, common.mss),

@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 
 /// The slots of a host's agenda.
 pub(crate) mod slot {
-    /// The link is free, or has room for another packet.
+    /// The link is free.
     pub(crate) const NIC: usize = 0;
     /// A packet arrives.
     pub(crate) const ARRIVAL: usize = 1;
@@ -120,7 +120,7 @@ impl Host {
                     agenda.set(slot::ARRIVAL, next);
                     self.receive(now, label.packet, agenda, around);
                 }
-                slot::NIC => self.link_has_room(now, agenda, around),
+                slot::NIC => self.link_is_free(now, agenda, around),
                 slot::TIMERS => self.timers_due(now, agenda, around),
                 _ => self.starts_due(now, agenda, around),
             }
@@ -314,53 +314,69 @@ impl Host {
 
     // ---- Packets go out ----------------------------------------------------------------------------------------------
 
-    /// Sends what a sender has to send, and sees to its timer.
+    /// Sends what a sender has to send, and sees to its timer. As long as the wire takes all of it at once, that is little work.
     #[inline(always)]
     fn pump(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        let flow = &around.flows.flows[number as usize];
-        let place = flow.sender;
-        let header = flow.header;
-        let traced = if flow.traced { flag::TRACED } else { 0 };
-        let mut packet = Packet {
-            sent_at: now,
-            flow: number,
-            to: flow.dst,
-            hash: flow.hash,
-            class: flow.class,
-            ..Packet::default()
-        };
-        let mut throttled = false;
+        if self.nic.has_waiting() || around.watched {
+            return self.pump_slowly(now, number, agenda, around);
+        }
+        let mut outgoing = Outgoing::new(now, number, around);
         loop {
-            if self.nic.has_waiting() && self.nic.throttles(number, &around.flows) {
-                throttled = true;
-                break;
-            }
-            let armed = around.flows.senders.get_mut(place);
-            if now >= armed.until {
+            if now >= around.flows.senders.get_mut(outgoing.sender).until {
                 return self.close_sender(now, number, around);
             }
-            let Some(segment) = armed.machine.poll(now) else { break };
-            packet.kind = segment.kind;
-            packet.seq = segment.seq;
-            packet.bytes = segment.payload + header;
-            packet.rank = segment.rank;
-            packet.flags = segment.flags | traced;
-            let slot = around.wires.arena.insert(packet);
-            self.send(now, Label::of(&packet, slot, packet.bytes), (number, End::Source), agenda, around);
+            let Some(slot) = outgoing.poll(now, around) else { break };
+            self.sent += 1;
+            if !self.nic.send_at_once(now, outgoing.label(slot), &mut around.wires) {
+                self.nic.wait(now, slot, (number, End::Source), agenda, &mut around.wires, &mut around.flows);
+                return self.pump_slowly(now, number, agenda, around);
+            }
         }
-        let armed = around.flows.senders.get_mut(place);
+        self.rest(now, number, &outgoing, false, agenda, around);
+    }
+
+    /// The same while packets wait: a sender is not asked for more than may wait of it. Or while somebody watches.
+    #[inline(never)]
+    fn pump_slowly(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let mut outgoing = Outgoing::new(now, number, around);
+        let mut room = self.nic.room(number, &around.flows);
+        while room >= outgoing.full {
+            if now >= around.flows.senders.get_mut(outgoing.sender).until {
+                return self.close_sender(now, number, around);
+            }
+            let Some(slot) = outgoing.poll(now, around) else { break };
+            if self.send(now, outgoing.label(slot), (number, End::Source), agenda, around) == Handed::Waits {
+                room -= u64::from(outgoing.packet.bytes);
+            }
+        }
+        let is_throttled = room < outgoing.full;
+        if is_throttled {
+            self.nic.throttle(number, &around.flows);
+        }
+        self.rest(now, number, &outgoing, is_throttled, agenda, around);
+    }
+
+    /// A sender has sent what it may: sees to its timer, or to its end.
+    #[inline(always)]
+    fn rest(
+        &mut self,
+        now: Instant,
+        number: u32,
+        outgoing: &Outgoing,
+        is_throttled: bool,
+        agenda: &mut HostAgenda<'_>,
+        around: &mut Net,
+    ) {
+        let armed = around.flows.senders.get_mut(outgoing.sender);
         if armed.machine.is_done() {
             return self.close_sender(now, number, around);
         }
         let deadline = armed.machine.deadline();
-        // What it would send now must wait: it is woken when there is room, not by a timer.
-        if deadline < armed.armed && !(throttled && deadline <= now) {
+        // What a sender that is throttled would send now must wait: it is woken when there is room, not by a timer.
+        if deadline < armed.armed && !(is_throttled && deadline <= now) {
             armed.armed = deadline;
-            self.set_timer(
-                Timer { at: deadline, purpose: Purpose::Sender, hash: packet.hash, flow: number },
-                agenda,
-                around,
-            );
+            let timer = Timer { at: deadline, purpose: Purpose::Sender, hash: outgoing.packet.hash, flow: number };
+            self.set_timer(timer, agenda, around);
         }
     }
 
@@ -391,15 +407,22 @@ impl Host {
 
     /// Sends a packet from an end of a flow.
     #[inline(always)]
-    fn send(&mut self, now: Instant, label: Label, from: (u32, End), agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn send(
+        &mut self,
+        now: Instant,
+        label: Label,
+        from: (u32, End),
+        agenda: &mut HostAgenda<'_>,
+        around: &mut Net,
+    ) -> Handed {
         self.sent += 1;
         if around.watched {
             return self.send_watched(now, label, from, agenda, around);
         }
-        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
-        if let Handed::Dropped(_) = handed {
-            around.wires.arena.remove(label.packet);
+        if self.nic.send_at_once(now, label, &mut around.wires) {
+            return Handed::Over;
         }
+        self.nic.wait(now, label.packet, from, agenda, &mut around.wires, &mut around.flows)
     }
 
     #[cold]
@@ -411,18 +434,20 @@ impl Host {
         from: (u32, End),
         agenda: &mut HostAgenda<'_>,
         around: &mut Net,
-    ) {
+    ) -> Handed {
         // A managed queue does not say what became of the packet, and may mark it.
         if self.nic.is_managed() {
             self.trace(now, label.packet, Handed::Over, around);
         }
-        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
+        let handed = if self.nic.send_at_once(now, label, &mut around.wires) {
+            Handed::Over
+        } else {
+            self.nic.wait(now, label.packet, from, agenda, &mut around.wires, &mut around.flows)
+        };
         if !self.nic.is_managed() {
             self.trace(now, label.packet, handed, around);
         }
-        if let Handed::Dropped(_) = handed {
-            around.wires.arena.remove(label.packet);
-        }
+        handed
     }
 
     /// Keeps what became of a packet that was sent.
@@ -435,17 +460,21 @@ impl Host {
         around.tracer.at_host(now, self.number, packet, what, &around.wires);
     }
 
-    /// The link has room: hands it what waits, and asks senders whose packets leave for more.
+    /// The link is free: hands it what waits, as much as it may have, and asks senders whose packets leave for more.
     #[inline(never)]
-    fn link_has_room(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        while let Some(departure) = self.nic.next(now, agenda, &mut around.wires, &mut around.flows) {
+    fn link_is_free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        if self.nic.is_managed() {
+            return self.nic.free(now, agenda, &mut around.wires, &mut around.flows);
+        }
+        while let Some(departure) = self.nic.next(now, &mut around.wires, &mut around.flows) {
             if around.watched {
                 self.trace(now, departure.label.packet, Handed::Over, around);
             }
-            if departure.wakes() && around.flows.flows[departure.flow as usize].sender != NONE {
-                self.pump(now, departure.flow, agenda, around);
+            if departure.wakes && around.flows.flows[departure.flow as usize].sender != NONE {
+                self.pump_slowly(now, departure.flow, agenda, around);
             }
         }
+        self.nic.arm(agenda, &around.wires);
     }
 
     // ---- Timers ------------------------------------------------------------------------------------------------------
@@ -574,6 +603,54 @@ fn open_sender(now: Instant, number: u32, info: FlowInfo, flows: &mut FlowTable)
             Sender::Linux(Box::new(sender.with_writes(now, application.writes.clone())))
         }
         (sender, _) => sender,
+    }
+}
+
+/// What all packets of a flow that its sender sends now have in common, and the last of them.
+struct Outgoing {
+    packet: Packet,
+    sender: u32,
+    header: u32,
+    /// The bytes of a full packet.
+    full: u64,
+    traced: u16,
+}
+
+impl Outgoing {
+    #[inline(always)]
+    fn new(now: Instant, number: u32, around: &Net) -> Self {
+        let flow = &around.flows.flows[number as usize];
+        Self {
+            packet: Packet {
+                sent_at: now,
+                flow: number,
+                to: flow.dst,
+                hash: flow.hash,
+                class: flow.class,
+                ..Packet::default()
+            },
+            sender: flow.sender,
+            header: flow.header,
+            full: u64::from(flow.full),
+            traced: if flow.traced { flag::TRACED } else { 0 },
+        }
+    }
+
+    /// The next packet.
+    #[inline(always)]
+    fn poll(&mut self, now: Instant, around: &mut Net) -> Option<Slot> {
+        let segment = around.flows.senders.get_mut(self.sender).machine.poll(now)?;
+        self.packet.kind = segment.kind;
+        self.packet.seq = segment.seq;
+        self.packet.bytes = segment.payload + self.header;
+        self.packet.rank = segment.rank;
+        self.packet.flags = segment.flags | self.traced;
+        Some(around.wires.arena.insert(self.packet))
+    }
+
+    #[inline(always)]
+    fn label(&self, slot: Slot) -> Label {
+        Label::of(&self.packet, slot, self.packet.bytes)
     }
 }
 

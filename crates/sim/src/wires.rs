@@ -11,17 +11,24 @@ struct InFlight {
     label: Label,
 }
 
+/// Places that a link begins with.
+const PLACES: usize = 8;
+
 /// One direction of a cable.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     /// The packets in flight, in order of arrival: a ring of a power of two places.
     ring: Vec<InFlight>,
-    /// How many have been taken from it and put into it, in all.
-    taken: u32,
-    put: u32,
+    /// How many have been put into it, in all.
+    put: u64,
+    /// When so many have been put into it, it is full: the places that there are more than have been taken from it. While the link does not
+    /// work, it is as if it were full.
+    full_at: u64,
     delay: Duration,
     pub(crate) rate: Rate,
-    /// How long a packet of `known_bytes` takes: most packets are as long as the one before.
+    /// What a byte takes in picoseconds, if that is a whole number; else zero.
+    byte_time: u64,
+    /// If it is not: how long a packet of `known_bytes` takes. Most packets are as long as the one before.
     known_bytes: u32,
     known_time: Duration,
     /// Where it ends: the node and the slot of its agenda.
@@ -38,30 +45,63 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Puts a packet behind those in flight. Returns whether it is the only one.
+    /// Puts a packet behind those in flight; there is room. Returns whether it is the only one.
     #[inline(always)]
     fn put(&mut self, packet: InFlight) -> bool {
-        if self.put.wrapping_sub(self.taken) as usize == self.ring.len() {
-            self.grow();
-        }
-        let place = self.put as usize & (self.ring.len() - 1);
-        self.ring[place] = packet;
-        let only = self.put == self.taken;
-        self.put = self.put.wrapping_add(1);
+        let places = self.ring.len();
+        self.ring[self.put as usize & (places - 1)] = packet;
+        let only = self.put + places as u64 == self.full_at;
+        self.put += 1;
         only
     }
 
-    /// Doubles the ring.
+    /// Takes the first packet in flight; says when the next one arrives, if there is one.
+    #[inline(always)]
+    fn take(&mut self) -> (Label, Option<Instant>) {
+        let places = self.ring.len();
+        // So many have been taken as places are missing from `full_at`, which is the same place of the ring.
+        let label = self.ring[self.full_at as usize & (places - 1)].label;
+        self.full_at += 1;
+        let next = &self.ring[self.full_at as usize & (places - 1)];
+        (label, (self.put + places as u64 != self.full_at).then_some(next.arrival))
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.up || self.put + self.ring.len() as u64 == self.full_at
+    }
+
+    /// How long a packet takes: [`Rate::serialization`], mostly without a division.
+    #[inline(always)]
+    fn time_of(&mut self, bytes: u32) -> u64 {
+        if self.byte_time != 0 {
+            // Less than the longest hop: that is checked.
+            return self.byte_time * u64::from(bytes);
+        }
+        if self.known_bytes != bytes {
+            self.known_bytes = bytes;
+            self.known_time = self.rate.serialization(u64::from(bytes));
+        }
+        self.known_time.ps()
+    }
+
+    /// Doubles the ring, which is full.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let old = self.ring.len();
-        let flying = (0..old).map(|n| self.ring[self.taken.wrapping_add(n as u32) as usize & (old - 1)]);
-        let mut ring: Vec<InFlight> = flying.collect();
-        ring.resize(2 * old, InFlight::default());
+        let old = self.ring.len() as u64;
+        let mut ring = vec![InFlight::default(); 2 * old as usize];
+        for number in self.put - old..self.put {
+            ring[(number & (2 * old - 1)) as usize] = self.ring[(number & (old - 1)) as usize];
+        }
         self.ring = ring;
-        (self.taken, self.put) = (0, old as u32);
+        self.full_at += old;
     }
+}
+
+/// What a byte takes at a rate in picoseconds, if that is a whole number; else zero.
+fn byte_time(rate: Rate) -> u64 {
+    let bit_ps = 8 * 1_000_000_000_000;
+    if rate.bps() > 0 && bit_ps % rate.bps() == 0 { bit_ps / rate.bps() } else { 0 }
 }
 
 /// All links, the packets on them, and every node's agenda.
@@ -72,10 +112,11 @@ pub(crate) struct Wires {
     /// The earliest event of every node.
     nodes: Agenda,
     pub(crate) clock: Clock,
-    /// Packets that crossed a wire.
-    pub(crate) hops: u64,
     /// Packets put on a link that does not work, or on one when it failed.
     pub(crate) lost: u64,
+    /// Packets of those that were on none; and packets that were put on a link, but crossed no wire.
+    never_sent: u64,
+    came_around: u64,
 }
 
 impl Wires {
@@ -86,8 +127,9 @@ impl Wires {
             nodes: Agenda::new(agendas.len()),
             agendas,
             clock: Clock::default(),
-            hops: 0,
             lost: 0,
+            never_sent: 0,
+            came_around: 0,
         }
     }
 
@@ -95,11 +137,12 @@ impl Wires {
     pub(crate) fn connect(&mut self, rate: Rate, delay: Duration, to_node: u32, to_slot: u32, salt: u64) -> u32 {
         let link = self.links.len() as u32;
         self.links.push(Link {
-            ring: vec![InFlight::default(); 8],
-            taken: 0,
+            ring: vec![InFlight::default(); PLACES],
             put: 0,
+            full_at: PLACES as u64,
             delay,
             rate,
+            byte_time: byte_time(rate),
             known_bytes: 0,
             known_time: Duration::ZERO,
             to_node,
@@ -112,30 +155,52 @@ impl Wires {
         link
     }
 
+    /// Packets that crossed a wire.
+    pub(crate) fn hops(&self) -> u64 {
+        self.links.iter().map(|link| link.put).sum::<u64>() + self.never_sent - self.came_around
+    }
+
     /// Starts to send a packet. Returns when the wire is free again.
     #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, label: Label, start: Instant) -> Instant {
-        let bytes = label.bytes();
         let wire = &mut self.links[link as usize];
-        if wire.known_bytes != bytes {
-            wire.known_bytes = bytes;
-            wire.known_time = wire.rate.serialization(u64::from(bytes));
-        }
         // No run lasts until the end of time.
-        let end = Instant::from_ps(start.ps() + wire.known_time.ps());
-        wire.sent += u64::from(bytes);
+        let end = Instant::from_ps(start.ps() + wire.time_of(label.bytes()));
+        self.launch(link, label, end);
+        end
+    }
+
+    /// Sends a packet behind those that the wire has yet to send, if that takes it no longer than `ahead`. Says whether it did.
+    #[inline(always)]
+    pub(crate) fn send_behind(&mut self, link: u32, label: Label, now: Instant, ahead: Duration) -> bool {
+        let wire = &mut self.links[link as usize];
+        if wire.free_at.ps() > now.ps() + ahead.ps() {
+            return false;
+        }
+        let end = Instant::from_ps(now.max(wire.free_at).ps() + wire.time_of(label.bytes()));
+        wire.free_at = end;
+        self.launch(link, label, end);
+        true
+    }
+
+    /// Puts a packet on a link that has been sent at this time.
+    #[inline(always)]
+    fn launch(&mut self, link: u32, label: Label, end: Instant) {
+        let wire = &mut self.links[link as usize];
+        wire.sent += u64::from(label.bytes());
         let arrival = Instant::from_ps(end.ps() + wire.delay.ps());
-        self.hops += 1;
-        if !wire.up {
-            self.lose(label.packet);
-            return end;
+        if wire.put == wire.full_at {
+            if !wire.up {
+                self.never_sent += 1;
+                return self.lose(label.packet);
+            }
+            wire.grow();
         }
         if wire.put(InFlight { arrival, label }) {
             let key = self.clock.arrival(arrival, wire.to_slot as usize, wire.salt);
             let (node, place) = (wire.to_node, wire.to_slot as usize);
             self.announce(node, place, key);
         }
-        end
     }
 
     /// Starts to send a packet on a link that ends at the node that runs. Returns when it is free again, and an event that the caller
@@ -145,6 +210,10 @@ impl Wires {
         let end = start + wire.rate.serialization(u64::from(label.bytes()));
         wire.sent += u64::from(label.bytes());
         let arrival = end + wire.delay;
+        self.came_around += 1;
+        if wire.put == wire.full_at {
+            wire.grow();
+        }
         let only = wire.put(InFlight { arrival, label });
         (end, only.then(|| self.clock.arrival(arrival, wire.to_slot as usize, wire.salt)))
     }
@@ -164,13 +233,10 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn take(&mut self, link: u32) -> (Label, Key) {
         let wire = &mut self.links[link as usize];
-        let mask = wire.ring.len() - 1;
-        let label = wire.ring[wire.taken as usize & mask].label;
-        wire.taken = wire.taken.wrapping_add(1);
-        let key = if wire.taken == wire.put {
-            NEVER
-        } else {
-            self.clock.arrival(wire.ring[wire.taken as usize & mask].arrival, wire.to_slot as usize, wire.salt)
+        let (label, next) = wire.take();
+        let key = match next {
+            Some(arrival) => self.clock.arrival(arrival, wire.to_slot as usize, wire.salt),
+            None => NEVER,
         };
         (label, key)
     }
@@ -197,17 +263,21 @@ impl Wires {
     /// Sets whether a link works from now on; what is on one that fails is lost, what a FIFO had lined up for it included.
     pub(crate) fn set_up(&mut self, link: usize, up: bool, now: Instant) {
         let wire = &mut self.links[link];
-        wire.up = up;
         // Nothing is left of what would have kept it busy.
         wire.free_at = wire.free_at.min(now);
         if up {
+            wire.up = true;
+            wire.full_at = wire.put + wire.ring.len() as u64;
             return;
         }
         let (node, place) = (wire.to_node, wire.to_slot as usize);
-        while self.links[link].taken != self.links[link].put {
+        while !self.links[link].is_empty() {
             let (label, _) = self.take(link as u32);
             self.lose(label.packet);
         }
+        let wire = &mut self.links[link];
+        wire.up = false;
+        wire.full_at = wire.put;
         self.agendas[node as usize].set(place, NEVER);
         let next = self.agendas[node as usize].next();
         self.nodes.set(node as usize, next.of_node(node));
@@ -229,6 +299,30 @@ impl Wires {
             self.nodes.rebase(by);
             for agenda in &mut self.agendas {
                 agenda.rebase(by);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_time_of_a_packet_is_that_of_its_rate(
+            rate in prop_oneof![
+                1_000_000u64..1_000_000_000_000,
+                proptest::sample::select(vec![1u64, 10, 25, 40, 50, 100, 200, 400]).prop_map(|gbps| gbps * 1_000_000_000),
+            ],
+            sizes in proptest::collection::vec(1u32..70_000, 1..20),
+        ) {
+            let rate = Rate::from_bps(rate);
+            let mut wires = Wires::new(vec![Agenda::new(1)], false);
+            let link = wires.connect(rate, Duration::ZERO, 0, 0, 0) as usize;
+            for bytes in sizes {
+                prop_assert_eq!(wires.links[link].time_of(bytes), rate.serialization(u64::from(bytes)).ps());
             }
         }
     }

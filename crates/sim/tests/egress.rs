@@ -68,7 +68,10 @@ fn short_flows_hardly_see_an_endless_one_of_their_host() {
                 let (mean, half) = interval(&slowdowns[..18]);
                 let worst = slowdowns.iter().copied().fold(0.0, f64::max);
                 println!("{transport} at {rate}, {bytes} bytes: mean {mean:.3} ± {half:.3}, worst {worst:.3}");
-                assert!(worst < 2.0, "{transport} at {rate}, {bytes} bytes: {slowdowns:.3?}");
+                // Two packets may be on the wire, and an endless flow that pauses may have a packet to send before: of a flow of one packet over
+                // two links, a single one may wait longer than it takes.
+                let below = if bytes > 1_460 { worst } else { mean + half };
+                assert!(below < 2.0, "{transport} at {rate}, {bytes} bytes: {slowdowns:.3?}");
                 // The link is not kept idle for them.
                 let packets: u64 = result.flows.iter().map(|flow| u64::from(flow.received)).sum();
                 let share = rate.serialization(packets * 1_500).ps() as f64 / result.end.ps() as f64;

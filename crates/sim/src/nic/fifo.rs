@@ -1,8 +1,10 @@
 //! A FIFO with a limit, in packets or in bytes.
 
 use super::{Departure, End};
+use crate::flow::NONE;
 use crate::packet::Label;
 use crate::scenario::FifoLimit;
+use forebay_tm::Reason;
 use std::collections::VecDeque;
 
 /// What one end of a flow has in the queue.
@@ -32,16 +34,28 @@ impl Fifo {
         Self { limit, waiting: VecDeque::new(), bytes: 0, accounts: Vec::new(), free: Vec::new() }
     }
 
-    /// Whether a packet does not fit.
-    pub(super) fn is_full_for(&self, bytes: u32) -> bool {
-        match self.limit {
-            FifoLimit::Packets(limit) => self.waiting.len() >= limit as usize,
-            FifoLimit::Bytes(limit) => self.bytes + u64::from(bytes) > limit.get(),
+    /// Puts a packet at the end, if it fits; the end of a flow that it comes from gets an account if it has none.
+    pub(super) fn enqueue(&mut self, account: &mut u32, (flow, end): (u32, End), label: Label) -> Result<(), Reason> {
+        let bytes = u64::from(label.bytes());
+        let fits = match self.limit {
+            FifoLimit::Packets(limit) => self.waiting.len() < limit as usize,
+            FifoLimit::Bytes(limit) => self.bytes + bytes <= limit.get(),
+        };
+        if !fits {
+            return Err(Reason::Full);
         }
+        if *account == NONE {
+            *account = self.open(flow, end);
+        }
+        let own = &mut self.accounts[*account as usize];
+        own.packets += 1;
+        own.bytes += bytes;
+        self.bytes += bytes;
+        self.waiting.push_back((label, *account));
+        Ok(())
     }
 
-    /// An account for an end of a flow that has none.
-    pub(super) fn open(&mut self, flow: u32, end: End) -> u32 {
+    fn open(&mut self, flow: u32, end: End) -> u32 {
         let account = Account { bytes: 0, packets: 0, flow, end, throttled: false };
         if let Some(place) = self.free.pop() {
             self.accounts[place as usize] = account;
@@ -53,22 +67,13 @@ impl Fifo {
     }
 
     /// The bytes of an account.
-    pub(super) fn backlog(&self, account: u32) -> u64 {
+    pub(super) fn bytes(&self, account: u32) -> u64 {
         self.accounts[account as usize].bytes
     }
 
     /// The transport of an account waits for room.
     pub(super) fn throttle(&mut self, account: u32) {
         self.accounts[account as usize].throttled = true;
-    }
-
-    /// Puts a packet at the end; it fits.
-    pub(super) fn enqueue(&mut self, place: u32, label: Label) {
-        let account = &mut self.accounts[place as usize];
-        account.packets += 1;
-        account.bytes += u64::from(label.bytes());
-        self.bytes += u64::from(label.bytes());
-        self.waiting.push_back((label, place));
     }
 
     /// The next packet. An end of a flow that has no packet left is told to have no account any more.
@@ -78,8 +83,8 @@ impl Fifo {
         let account = &mut self.accounts[place as usize];
         account.packets -= 1;
         account.bytes -= u64::from(label.bytes());
-        let throttled = core::mem::replace(&mut account.throttled, false);
-        let departure = Departure { label, flow: account.flow, end: account.end, throttled };
+        let wakes = core::mem::replace(&mut account.throttled, false);
+        let departure = Departure { label, flow: account.flow, wakes };
         if account.packets == 0 {
             forget(account.flow, account.end);
             self.free.push(place);

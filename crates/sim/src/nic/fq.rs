@@ -87,7 +87,6 @@ pub(super) struct Fq {
     free_waiting: u32,
     new: List,
     old: List,
-    packets: u32,
 }
 
 impl Fq {
@@ -100,13 +99,13 @@ impl Fq {
             free_waiting: NONE,
             new: List::EMPTY,
             old: List::EMPTY,
-            packets: 0,
         }
     }
 
-    /// Whether another packet fits at all.
-    pub(super) fn is_full(&self) -> bool {
-        self.packets >= self.setup.limit
+    /// Packets that fit at all.
+    #[inline(always)]
+    pub(super) fn limit(&self) -> u32 {
+        self.setup.limit
     }
 
     /// A queue for an end of a flow that has none.
@@ -150,10 +149,9 @@ impl Fq {
         self.free_queue = queue;
     }
 
-    /// Bytes and packets in a queue.
-    pub(super) fn backlog(&self, queue: u32) -> (u64, u32) {
-        let queue = &self.queues[queue as usize];
-        (queue.bytes, queue.packets)
+    /// Bytes in a queue.
+    pub(super) fn bytes(&self, queue: u32) -> u64 {
+        self.queues[queue as usize].bytes
     }
 
     /// The transport of a queue waits for room.
@@ -161,27 +159,21 @@ impl Fq {
         self.queues[queue as usize].throttled = true;
     }
 
-    /// Packets that a flow may have here.
-    pub(super) fn flow_limit(&self) -> u32 {
-        self.setup.flow_limit
-    }
-
     /// Puts a packet behind those of its flow; the whole is not full.
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, now: Instant, place: u32, label: Label) -> Result<(), Reason> {
         let queue = &mut self.queues[place as usize];
         if queue.packets >= self.setup.flow_limit {
             return Err(Reason::QueueFull);
         }
+        if self.free_waiting == NONE {
+            self.free_waiting = self.waiting.len() as u32;
+            self.waiting.push(Waiting { label, next: NONE });
+        }
         let packet = self.free_waiting;
-        let entry = Waiting { label, next: NONE };
-        let packet = if packet == NONE {
-            self.waiting.push(entry);
-            self.waiting.len() as u32 - 1
-        } else {
-            self.free_waiting = self.waiting[packet as usize].next;
-            self.waiting[packet as usize] = entry;
-            packet
-        };
+        let entry = &mut self.waiting[packet as usize];
+        self.free_waiting = entry.next;
+        entry.label = label;
         if queue.packets == 0 {
             queue.head = packet;
         } else {
@@ -190,22 +182,52 @@ impl Fq {
         queue.tail = packet;
         queue.packets += 1;
         queue.bytes += u64::from(label.bytes());
-        self.packets += 1;
         if !queue.listed {
-            queue.listed = true;
-            if queue.idle_since != Instant::NEVER && now.since(queue.idle_since) > self.setup.refill_delay {
-                queue.credit = queue.credit.max(self.setup.quantum as i32);
-            }
-            self.new.push(place, &mut self.queues);
+            self.list(now, place);
         }
         Ok(())
     }
 
-    /// The next packet. Flows that become idle are asked about: whether their end is still there, so that their credit is worth keeping.
-    pub(super) fn dequeue(&mut self, now: Instant, mut is_open: impl FnMut(u32, End) -> bool) -> Option<Departure> {
-        if self.packets == 0 {
-            return None;
+    /// An idle flow has a packet: it is a new one.
+    #[inline(never)]
+    fn list(&mut self, now: Instant, place: u32) {
+        let queue = &mut self.queues[place as usize];
+        queue.listed = true;
+        if queue.idle_since != Instant::NEVER && now.since(queue.idle_since) > self.setup.refill_delay {
+            queue.credit = queue.credit.max(self.setup.quantum as i32);
         }
+        self.new.push(place, &mut self.queues);
+    }
+
+    /// The next packet; there is one. Flows that become idle are asked about: whether their end is still there, so that their credit is worth
+    /// keeping.
+    #[inline(always)]
+    pub(super) fn dequeue(&mut self, now: Instant, is_open: impl FnMut(u32, End) -> bool) -> Departure {
+        let mut place = if self.new.is_empty() { self.old.head } else { self.new.head };
+        let queue = &mut self.queues[place as usize];
+        if queue.credit <= 0 && self.new.is_empty() && self.old.tail == place {
+            // An old flow that is alone goes behind itself.
+            queue.credit += self.setup.quantum as i32;
+        }
+        if queue.credit <= 0 || queue.packets == 0 {
+            place = self.turn(now, is_open);
+        }
+        let queue = &mut self.queues[place as usize];
+        let packet = queue.head;
+        let entry = &mut self.waiting[packet as usize];
+        let label = entry.label;
+        queue.head = core::mem::replace(&mut entry.next, self.free_waiting);
+        self.free_waiting = packet;
+        queue.packets -= 1;
+        queue.bytes -= u64::from(label.bytes());
+        queue.credit -= label.bytes() as i32;
+        let wakes = core::mem::replace(&mut queue.throttled, false);
+        Departure { label, flow: queue.flow, wakes }
+    }
+
+    /// Goes on to the flow whose turn it is to send; there is a packet.
+    #[inline(never)]
+    fn turn(&mut self, now: Instant, mut is_open: impl FnMut(u32, End) -> bool) -> u32 {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -218,17 +240,7 @@ impl Fq {
                 continue;
             }
             if queue.packets > 0 {
-                let packet = queue.head;
-                let Waiting { label, next } = self.waiting[packet as usize];
-                self.waiting[packet as usize].next = self.free_waiting;
-                self.free_waiting = packet;
-                queue.head = next;
-                queue.packets -= 1;
-                queue.bytes -= u64::from(label.bytes());
-                queue.credit -= label.bytes() as i32;
-                self.packets -= 1;
-                let throttled = core::mem::replace(&mut queue.throttled, false);
-                return Some(Departure { label, flow: queue.flow, end: queue.end, throttled });
+                return place;
             }
             list.pop(&self.queues);
             if is_new && !self.old.is_empty() {

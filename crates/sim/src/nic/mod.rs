@@ -3,7 +3,7 @@
 //! What is on the wire has its time: when a packet handed to it arrives is known at once, and nothing can overtake it any more. So little is
 //! handed to it ahead of time (byte queue limits), and the rest waits in the queueing discipline, where the order can still change. As
 //! long as the wire has room and nothing waits, a packet goes straight to the wire, and there is no event. Else there is one for the instant
-//! at which the wire has room for the next packet.
+//! at which the wire has sent all that it has; it then gets as much as it may have.
 //!
 //! A transport is not asked for more while its flow has enough waiting here (TCP small queues); it is asked again when a packet of
 //! its flow goes to the wire.
@@ -16,7 +16,7 @@ use crate::agenda::NEVER;
 use crate::flow::NONE;
 use crate::flows::FlowTable;
 use crate::host::{HostAgenda, slot};
-use crate::packet::Label;
+use crate::packet::{Label, Slot};
 use crate::scenario::{Handoff, NicSetup};
 use crate::wires::Wires;
 use fifo::Fifo;
@@ -38,16 +38,8 @@ pub(crate) enum End {
 pub(crate) struct Departure {
     pub(crate) label: Label,
     pub(crate) flow: u32,
-    end: End,
-    /// Its transport was waiting for room.
-    throttled: bool,
-}
-
-impl Departure {
-    /// Whether its flow's sender is to be asked for more.
-    pub(crate) fn wakes(&self) -> bool {
-        self.throttled && self.end == End::Source
-    }
+    /// Its sender was waiting for room, and is to be asked for more.
+    pub(crate) wakes: bool,
 }
 
 /// What became of a packet.
@@ -64,10 +56,12 @@ pub(crate) enum Handed {
 /// Senders have so much waiting below them at most.
 #[derive(Clone, Copy, Debug)]
 struct SmallQueue {
-    /// Bytes that the link carries in a millisecond.
-    link_per_ms: u64,
-    /// The time that a flow may have waiting, at its rate, in nanoseconds.
-    span: u64,
+    /// The time that a flow may have waiting, at its rate.
+    span: Duration,
+    /// Bytes that the link carries in that time.
+    link: u64,
+    /// Full packets that it may have waiting.
+    flow_limit: u64,
 }
 
 enum Discipline {
@@ -83,7 +77,7 @@ pub(crate) struct Nic {
     out: u32,
     /// Packets that wait for the wire; [`ALWAYS`] if a packet must not go straight to it.
     waiting: u32,
-    /// The wire takes another packet when it is busy for no longer than this.
+    /// The wire has room for another packet when it is busy for no longer than this.
     ahead: Duration,
     small_queue: Option<SmallQueue>,
     dropped: u64,
@@ -95,21 +89,34 @@ const ALWAYS: u32 = u32::MAX;
 /// Longer than any run lasts: a scenario's times are checked to be less.
 const FOREVER: Duration = Duration::from_ps(u64::MAX / 2);
 
+/// More bytes than ever wait.
+const BOUNDLESS: u64 = 1 << 63;
+
+/// Bytes that a link carries in a time.
+fn bytes_in(span: Duration, rate: Rate) -> u64 {
+    let bytes = u128::from(rate.bps()) * u128::from(span.ps()) / (8 * 1_000_000_000_000);
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 impl Nic {
     /// What a scenario wants in front of the link of a host.
     pub(crate) fn new(setup: &NicSetup, host: usize, out: u32, rate: Rate) -> Self {
         let plain = |discipline| Self { out, waiting: 0, ahead: FOREVER, small_queue: None, dropped: 0, discipline };
-        let limited = |handoff: &Handoff, discipline| Self {
+        let limited = |handoff: &Handoff, flow_limit: u32, discipline| Self {
             ahead: rate.serialization(handoff.ahead().get()).min(FOREVER),
-            small_queue: handoff
-                .small_queue
-                .map(|span| SmallQueue { link_per_ms: rate.bps() / 8_000, span: span.ps() / 1_000 }),
+            small_queue: handoff.small_queue.map(|span| SmallQueue {
+                span,
+                link: bytes_in(span, rate),
+                flow_limit: u64::from(flow_limit),
+            }),
             ..plain(discipline)
         };
         match setup {
             NicSetup::Unlimited => plain(Discipline::Unlimited),
-            NicSetup::Fifo(limit, handoff) => limited(handoff, Discipline::Fifo(Box::new(Fifo::new(*limit)))),
-            NicSetup::Fq(setup, handoff) => limited(handoff, Discipline::Fq(Box::new(Fq::new(*setup)))),
+            NicSetup::Fifo(limit, handoff) => limited(handoff, u32::MAX, Discipline::Fifo(Box::new(Fifo::new(*limit)))),
+            NicSetup::Fq(setup, handoff) => {
+                limited(handoff, setup.flow_limit, Discipline::Fq(Box::new(Fq::new(*setup))))
+            }
             NicSetup::Managed(configs) => {
                 let discipline = Discipline::Managed(Box::new(Managed::new(out, &configs[host])));
                 Self { waiting: ALWAYS, ..plain(discipline) }
@@ -130,61 +137,49 @@ impl Nic {
         }
     }
 
-    /// Sends a packet of a flow as soon as the link and the packets before it allow.
+    /// Hands a packet to the wire, if none waits and the wire has room. Says whether it did.
     #[inline(always)]
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        label: Label,
-        (flow, end): (u32, End),
-        agenda: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) -> Handed {
-        let wire = &mut wires.links[self.out as usize];
-        if self.waiting == 0 && wire.free_at.ps() <= now.ps() + self.ahead.ps() {
-            let start = now.max(wire.free_at);
-            wires.links[self.out as usize].free_at = wires.send(self.out, label, start);
-            Handed::Over
-        } else {
-            self.wait(now, label, (flow, end), agenda, wires, flows)
-        }
+    pub(crate) fn send_at_once(&mut self, now: Instant, label: Label, wires: &mut Wires) -> bool {
+        self.waiting == 0 && wires.send_behind(self.out, label, now, self.ahead)
     }
 
+    /// Puts a packet of an end of a flow, which could not be sent at once, where it waits.
     #[inline(never)]
-    fn wait(
+    pub(crate) fn wait(
         &mut self,
         now: Instant,
-        label: Label,
+        packet: Slot,
         (flow, end): (u32, End),
         agenda: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
+        if let Discipline::Managed(managed) = &mut self.discipline {
+            managed.send(now, packet, agenda, wires, flows);
+            return Handed::Over;
+        }
         let queue = &mut flows.flows[flow as usize].queues[end as usize];
+        let sent = wires.arena.get(packet);
+        let label = Label::of(sent, packet, sent.bytes);
         let verdict = match &mut self.discipline {
-            Discipline::Managed(managed) => {
-                managed.send(now, label.packet, agenda, wires, flows);
-                return Handed::Over;
-            }
-            Discipline::Fq(fq) if !fq.is_full() => {
-                if *queue == NONE {
-                    *queue = fq.open(flow, end);
+            Discipline::Fq(fq) => {
+                if self.waiting >= fq.limit() {
+                    Err(Reason::Full)
+                } else {
+                    if *queue == NONE {
+                        *queue = fq.open(flow, end);
+                    }
+                    fq.enqueue(now, *queue, label)
                 }
-                fq.enqueue(now, *queue, label)
             }
-            Discipline::Fifo(fifo) if !fifo.is_full_for(label.bytes()) => {
-                if *queue == NONE {
-                    *queue = fifo.open(flow, end);
-                }
-                fifo.enqueue(*queue, label);
-                Ok(())
-            }
-            _ => Err(Reason::Full),
+            Discipline::Fifo(fifo) => fifo.enqueue(queue, (flow, end), label),
+            // What is not limited never waits.
+            Discipline::Unlimited | Discipline::Managed(_) => Err(Reason::Full),
         };
         if let Err(reason) = verdict {
             self.dropped += 1;
             flows.dropped(flow);
+            wires.arena.remove(label.packet);
             return Handed::Dropped(reason);
         }
         self.waiting += 1;
@@ -194,33 +189,25 @@ impl Nic {
         Handed::Waits
     }
 
-    /// Wakes the host when the wire has room.
-    fn arm(&self, agenda: &mut HostAgenda<'_>, wires: &Wires) {
-        let key = if self.waiting == 0 {
-            NEVER
-        } else {
-            // It has none now, so this is yet to come.
-            let room_at = wires.links[self.out as usize].free_at.ps() - self.ahead.ps();
-            wires.clock.transmission(Instant::from_ps(room_at), slot::NIC)
-        };
-        agenda.set(slot::NIC, key);
+    /// Wakes the host when the wire has sent all that it has, if packets wait.
+    #[inline(always)]
+    pub(crate) fn arm(&self, agenda: &mut HostAgenda<'_>, wires: &Wires) {
+        let free_at = wires.links[self.out as usize].free_at;
+        agenda.set(slot::NIC, if self.waiting == 0 { NEVER } else { wires.clock.transmission(free_at, slot::NIC) });
     }
 
-    /// The wire has room: hands it the next packet. Called until there is none, or no more room.
-    pub(crate) fn next(
-        &mut self,
-        now: Instant,
-        agenda: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) -> Option<Departure> {
-        let free_at = wires.links[self.out as usize].free_at;
+    /// The link of a managed queue is free.
+    pub(crate) fn free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
         if let Discipline::Managed(managed) = &mut self.discipline {
             managed.free(now, agenda, wires, flows);
-            return None;
         }
+    }
+
+    /// Hands the next packet to the wire, if one waits and the wire has room.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, now: Instant, wires: &mut Wires, flows: &mut FlowTable) -> Option<Departure> {
+        let free_at = wires.links[self.out as usize].free_at;
         if self.waiting == 0 || free_at.ps() > now.ps() + self.ahead.ps() {
-            self.arm(agenda, wires);
             return None;
         }
         let departure = match &mut self.discipline {
@@ -232,11 +219,13 @@ impl Nic {
                 }
                 is_open
             }),
-            Discipline::Fifo(fifo) => fifo.dequeue(|flow, end| flows.flows[flow as usize].queues[end as usize] = NONE),
-            Discipline::Unlimited | Discipline::Managed(_) => None,
-        }?;
+            Discipline::Fifo(fifo) => {
+                fifo.dequeue(|flow, end| flows.flows[flow as usize].queues[end as usize] = NONE)?
+            }
+            Discipline::Unlimited | Discipline::Managed(_) => return None,
+        };
         self.waiting -= 1;
-        wires.links[self.out as usize].free_at = wires.send(self.out, departure.label, now.max(free_at));
+        wires.send_behind(self.out, departure.label, now, FOREVER);
         Some(departure)
     }
 
@@ -246,34 +235,41 @@ impl Nic {
         self.waiting != 0
     }
 
-    /// Whether a flow has so much waiting that its sender is not to be asked for another packet now; then the sender is to be asked when a
-    /// packet of the flow leaves.
-    #[inline(never)]
-    pub(crate) fn throttles(&mut self, number: u32, flows: &FlowTable) -> bool {
-        let flow = &flows.flows[number as usize];
-        let queue = flow.queues[End::Source as usize];
-        let Some(SmallQueue { link_per_ms, span }) = self.small_queue.filter(|_| queue != NONE) else { return false };
-        let sender = &flows.senders.get(flow.sender).machine;
-        let common = &flows.transports[usize::from(flow.transport)].common;
-        let full = u64::from(common.mss) + u64::from(common.header);
-        let Some(per_ms) = sender.small_queue(link_per_ms) else { return false };
-        let limit = (2 * full).max(per_ms.saturating_mul(span) / 1_000_000);
-        let has_enough = match &mut self.discipline {
-            Discipline::Fq(fq) => {
-                let (bytes, packets) = fq.backlog(queue);
-                bytes + full > limit || packets >= fq.flow_limit()
-            }
-            Discipline::Fifo(fifo) => fifo.backlog(queue) + full > limit,
-            Discipline::Unlimited | Discipline::Managed(_) => false,
-        };
-        if has_enough {
-            match &mut self.discipline {
-                Discipline::Fq(fq) => fq.throttle(queue),
-                Discipline::Fifo(fifo) => fifo.throttle(queue),
-                Discipline::Unlimited | Discipline::Managed(_) => {}
-            }
+    /// Bytes that may join those of a flow's sender that wait; more than there ever are if there is no limit.
+    #[inline(always)]
+    pub(crate) fn room(&self, number: u32, flows: &FlowTable) -> u64 {
+        match &self.small_queue {
+            Some(small_queue) => self.room_of(small_queue, number, flows),
+            None => BOUNDLESS,
         }
-        has_enough
+    }
+
+    #[inline(never)]
+    fn room_of(&self, small_queue: &SmallQueue, number: u32, flows: &FlowTable) -> u64 {
+        let SmallQueue { span, link, flow_limit } = *small_queue;
+        let flow = &flows.flows[number as usize];
+        let Some(own) = flows.senders.get(flow.sender).machine.small_queue(span, link) else { return BOUNDLESS };
+        let full = u64::from(flow.full);
+        let limit = own.max(2 * full).min(flow_limit * full);
+        let queue = flow.queues[End::Source as usize];
+        let bytes = match &self.discipline {
+            _ if queue == NONE => 0,
+            Discipline::Fq(fq) => fq.bytes(queue),
+            Discipline::Fifo(fifo) => fifo.bytes(queue),
+            Discipline::Unlimited | Discipline::Managed(_) => 0,
+        };
+        limit.saturating_sub(bytes)
+    }
+
+    /// The sender of a flow that has packets waiting is to be asked for more when one of them leaves.
+    #[inline(never)]
+    pub(crate) fn throttle(&mut self, number: u32, flows: &FlowTable) {
+        let queue = flows.flows[number as usize].queues[End::Source as usize];
+        match &mut self.discipline {
+            Discipline::Fq(fq) => fq.throttle(queue),
+            Discipline::Fifo(fifo) => fifo.throttle(queue),
+            Discipline::Unlimited | Discipline::Managed(_) => {}
+        }
     }
 
     /// An end of a flow is closed: what its queue knows is not worth keeping.

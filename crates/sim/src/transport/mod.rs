@@ -194,13 +194,14 @@ impl Sender {
         each_sender!(self, sender => sender.is_done())
     }
 
-    /// What it sends in a millisecond, in bytes, on a link that carries `link_per_ms` in one: its host lets so much wait below it for each
-    /// millisecond of `nic.small_queue` before it is polled again. None if it does not look at what waits and is always polled, as UDP.
-    pub fn small_queue(&self, link_per_ms: u64) -> Option<u64> {
+    /// The bytes that it sends in `span`, in which its host's link carries `link`: so much may wait in its host before it is not polled any
+    /// more. None if it sends whatever waits, as UDP.
+    #[inline]
+    pub fn small_queue(&self, _span: Duration, link: u64) -> Option<u64> {
         match self {
             Self::Linux(sender) => Some(sender.per_millisecond()),
             Self::Udp(_) => None,
-            _ => Some(link_per_ms),
+            _ => Some(link),
         }
     }
 
