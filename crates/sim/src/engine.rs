@@ -97,7 +97,7 @@ impl<'s> World<'s> {
         for node in (0..network.nodes()).filter(|node| scripted(*node)) {
             let first = fabric_links.first_incoming[node] as usize;
             for link in &mut wires.links[first..first + degree[node]] {
-                link.rate = HOST_RATE;
+                link.set_rate(HOST_RATE);
             }
         }
 

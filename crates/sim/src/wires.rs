@@ -45,6 +45,12 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// Gives it another rate, before anything is sent.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.byte_time = byte_time(rate);
+    }
+
     /// Puts a packet behind those in flight; there is room. Returns whether it is the only one.
     #[inline(always)]
     fn put(&mut self, packet: InFlight) -> bool {
