@@ -191,7 +191,7 @@ fn a_pause_brings_the_window_back() {
         let writes: super::Writes = [(ms(0), 70), (ms(1_000), 110)].into();
         let now = pipe.now;
         let Sender::Linux(sender) = &mut pipe.sender else { panic!() };
-        *sender = Box::new((**sender).clone().with_writes(now, writes));
+        **sender = (**sender).clone().with_writes(now, writes);
         pipe.run_to_end(|_, _| Fate::default());
         let at_once = pipe.sent.iter().filter(|(at, _)| *at == now + ms(1_000)).count();
         assert_eq!(at_once, second, "{restart}");
