@@ -63,7 +63,18 @@ fn every_recorded_trace_has_its_script() {
 
 #[test]
 fn the_place_where_they_part_is_shown() {
-    let said = ok(&forebay(&["lab", "script", "--simulate", "-v", "lab/scripts/reno-backoff.toml"]));
+    // A kernel that does not send the last retransmission.
+    let directory = tempfile::tempdir().unwrap();
+    let (from, to) = (Path::new(ROOT).join("lab/scripts"), directory.path());
+    std::fs::copy(from.join("reno-backoff.toml"), to.join("reno-backoff.toml")).unwrap();
+    let trace = std::fs::read_to_string(from.join("recorded/reno-backoff.txt")).unwrap();
+    let mut lines: Vec<&str> = trace.lines().collect();
+    let last = lines.iter().rposition(|line| line.contains("> seg") && !line.contains("tx 1")).unwrap();
+    lines.remove(last);
+    std::fs::create_dir(to.join("recorded")).unwrap();
+    std::fs::write(to.join("recorded/reno-backoff.txt"), lines.join("\n") + "\n").unwrap();
+    let script = to.join("reno-backoff.toml");
+    let said = ok(&forebay(&["lab", "script", "--simulate", "-v", script.to_str().unwrap()]));
     assert!(said.contains("  kernel:\n") && said.contains("  simulator:\n") && said.contains("\n  * "), "{said}");
 }
 
