@@ -91,12 +91,12 @@ impl Clock {
         Key((at.ps() - self.epoch) << RANK_BITS | slot as u64)
     }
 
-    /// An arrival from a link; `salt` is the link's own.
+    /// An arrival from a link that ends at a slot of this [`arrival_rank`]; `salt` is the link's own.
     #[inline(always)]
-    pub(crate) fn arrival(self, at: Instant, slot: usize, salt: u64) -> Key {
-        // 9 of the best bits of a product, behind the ends of transmissions (0).
-        let hash = 1 + ((at.ps() ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55);
-        Key((at.ps() - self.epoch) << RANK_BITS | hash << SLOT_BITS | slot as u64)
+    pub(crate) fn arrival(self, at: Instant, rank: u64, salt: u64) -> Key {
+        // 9 of the best bits of a product.
+        let hash = (at.ps() ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55;
+        Key(((at.ps() - self.epoch) << RANK_BITS | hash << SLOT_BITS) + rank)
     }
 
     /// A timer.
@@ -115,6 +115,11 @@ impl Clock {
     pub(crate) fn needs_advance(self, key: Key) -> bool {
         key != NEVER && key.time() > SPAN / 2
     }
+}
+
+/// The least rank of arrivals at a slot: behind the ends of transmissions, whose upper bits are 0.
+pub(crate) fn arrival_rank(slot: usize) -> u64 {
+    1 << SLOT_BITS | slot as u64
 }
 
 /// The salt of a link: what its arrivals are hashed with.
@@ -219,7 +224,7 @@ mod tests {
                 let at = Instant::from_ps((random.unit() * 50.0) as u64);
                 let key = match (random.unit() * 4.0) as u32 {
                     0 => clock.transmission(at, slot),
-                    1 => clock.arrival(at, slot, salt(1, slot as u32)),
+                    1 => clock.arrival(at, arrival_rank(slot), salt(1, slot as u32)),
                     2 => clock.timer(at, slot),
                     _ => NEVER,
                 };
@@ -239,7 +244,7 @@ mod tests {
         let (clock, at) = (Clock::default(), Instant::from_ps(1_000));
         let (end, timer) = (clock.transmission(at, 9), clock.timer(at, 0));
         for link in 0..2_000 {
-            let arrival = clock.arrival(at, 5, salt(1, link));
+            let arrival = clock.arrival(at, arrival_rank(5), salt(1, link));
             assert!(end < arrival && arrival < timer);
             assert_eq!((arrival.slot(), clock.instant(arrival)), (5, at));
         }
@@ -252,7 +257,8 @@ mod tests {
         let mut first = [0u32; 8];
         for time in 0..8_000u64 {
             let at = Instant::from_ps(time * 1_200_000);
-            let winner = (0..8).min_by_key(|link| clock.arrival(at, *link, salt(7, *link as u32))).unwrap();
+            let winner =
+                (0..8).min_by_key(|link| clock.arrival(at, arrival_rank(*link), salt(7, *link as u32))).unwrap();
             first[winner] += 1;
         }
         assert!(first.iter().all(|count| (800..1_200).contains(count)), "{first:?}");

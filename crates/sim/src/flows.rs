@@ -90,6 +90,8 @@ pub(crate) struct Armed<T> {
     pub(crate) machine: T,
     /// The earliest entry in the host's timers; [`Instant::NEVER`] if there is none.
     pub(crate) armed: Instant,
+    /// The entry there for its pacing; [`Instant::NEVER`] if there is none.
+    pub(crate) paced: Instant,
     /// It is stopped at this time.
     pub(crate) until: Instant,
 }

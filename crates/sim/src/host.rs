@@ -8,7 +8,7 @@ use crate::net::Net;
 use crate::nic::{End, Handed, Nic};
 use crate::packet::{Kind, Label, OPEN_WINDOW, Packet, Slot, flag};
 use crate::transport::ndp::PullQueue;
-use crate::transport::{FlowInfo, Receiver, Reply, Sender};
+use crate::transport::{FlowInfo, Receiver, Reply, Sender, Wake};
 use crate::wires::Wires;
 use forebay_tm::{Duration, Instant};
 use std::cmp::Reverse;
@@ -35,6 +35,8 @@ pub(crate) type HostAgenda<'a> = Sized<'a, { 2 * slot::COUNT }>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
     Sender,
+    /// Pacing lets a sender's next packet go.
+    Pace,
     Receiver,
     Start,
     Pull,
@@ -120,6 +122,9 @@ impl Host {
                     agenda.set(slot::ARRIVAL, next);
                     self.receive(now, label.packet, agenda, around);
                 }
+                slot::NIC if self.nic.is_managed() => {
+                    self.nic.free(now, agenda, &mut around.wires, &mut around.flows);
+                }
                 slot::NIC => self.link_is_free(now, agenda, around),
                 slot::TIMERS => self.timers_due(now, agenda, around),
                 _ => self.starts_due(now, agenda, around),
@@ -148,7 +153,7 @@ impl Host {
         (record.spec.start, record.ideal) = (now, ideal);
         let sender = open_sender(now, number, info, &mut around.flows);
         let record = &around.flows.records[number as usize];
-        let armed = Armed { machine: sender, armed: Instant::NEVER, until: record.spec.until };
+        let armed = Armed { machine: sender, armed: Instant::NEVER, paced: Instant::NEVER, until: record.spec.until };
         around.flows.flows[number as usize].sender = around.flows.senders.insert(armed);
         self.pump(now, number, agenda, around);
     }
@@ -234,7 +239,8 @@ impl Host {
             let open = now + info.base_rtt;
             *receiver = receiver.clone().with_pause(open + from, open + until);
         }
-        let receiver = around.flows.receivers.insert(Armed { machine, armed: Instant::NEVER, until: Instant::NEVER });
+        let never = Instant::NEVER;
+        let receiver = around.flows.receivers.insert(Armed { machine, armed: never, paced: never, until: never });
         around.flows.flows[number as usize].receiver = receiver;
         receiver
     }
@@ -321,14 +327,14 @@ impl Host {
             return self.pump_slowly(now, number, agenda, around);
         }
         let mut outgoing = Outgoing::new(now, number, around);
-        loop {
-            if now >= around.flows.senders.get_mut(outgoing.sender).until {
-                return self.close_sender(now, number, around);
-            }
-            let Some(slot) = outgoing.poll(now, around) else { break };
+        if now >= around.flows.senders.get_mut(outgoing.sender).until {
+            return self.close_sender(now, number, around);
+        }
+        while let Some(slot) = outgoing.poll(now, around) {
             self.sent += 1;
             if !self.nic.send_at_once(now, outgoing.label(slot), &mut around.wires) {
-                self.nic.wait(now, slot, (number, End::Source), agenda, &mut around.wires, &mut around.flows);
+                let from = (number, End::Source);
+                self.nic.wait_unlabeled(now, slot, from, agenda, &mut around.wires, &mut around.flows);
                 return self.pump_slowly(now, number, agenda, around);
             }
         }
@@ -340,13 +346,18 @@ impl Host {
     fn pump_slowly(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
         let mut outgoing = Outgoing::new(now, number, around);
         let mut room = self.nic.room(number, &around.flows);
+        if room >= outgoing.full && now >= around.flows.senders.get_mut(outgoing.sender).until {
+            return self.close_sender(now, number, around);
+        }
         while room >= outgoing.full {
-            if now >= around.flows.senders.get_mut(outgoing.sender).until {
-                return self.close_sender(now, number, around);
-            }
             let Some(slot) = outgoing.poll(now, around) else { break };
-            if self.send(now, outgoing.label(slot), (number, End::Source), agenda, around) == Handed::Waits {
-                room -= u64::from(outgoing.packet.bytes);
+            let label = outgoing.label(slot);
+            if self.send(now, label, (number, End::Source), agenda, around) == Handed::Waits {
+                room = room.saturating_sub(u64::from(outgoing.packet.bytes));
+                if room < outgoing.full {
+                    // Another segment may follow.
+                    room = self.nic.room(number, &around.flows);
+                }
             }
         }
         let is_throttled = room < outgoing.full;
@@ -368,14 +379,24 @@ impl Host {
         around: &mut Net,
     ) {
         let armed = around.flows.senders.get_mut(outgoing.sender);
-        if armed.machine.is_done() {
+        let Some(Wake { deadline, release }) = armed.machine.wake() else {
             return self.close_sender(now, number, around);
-        }
-        let deadline = armed.machine.deadline();
+        };
         // What a sender that is throttled would send now must wait: it is woken when there is room, not by a timer.
-        if deadline < armed.armed && !(is_throttled && deadline <= now) {
+        let sets = |at: Instant, armed: Instant| at < armed && !(is_throttled && at <= now);
+        let (sets_deadline, sets_release) = (sets(deadline, armed.armed), sets(release, armed.paced));
+        if !(sets_deadline | sets_release) {
+            return;
+        }
+        let timer = Timer { at: deadline, purpose: Purpose::Sender, hash: outgoing.packet.hash, flow: number };
+        if sets_deadline {
             armed.armed = deadline;
-            let timer = Timer { at: deadline, purpose: Purpose::Sender, hash: outgoing.packet.hash, flow: number };
+        }
+        if sets_release {
+            armed.paced = release;
+            self.set_timer(Timer { at: release, purpose: Purpose::Pace, ..timer }, agenda, around);
+        }
+        if sets_deadline {
             self.set_timer(timer, agenda, around);
         }
     }
@@ -422,7 +443,7 @@ impl Host {
         if self.nic.send_at_once(now, label, &mut around.wires) {
             return Handed::Over;
         }
-        self.nic.wait(now, label.packet, from, agenda, &mut around.wires, &mut around.flows)
+        self.nic.wait(now, label, from, agenda, &mut around.wires, &mut around.flows)
     }
 
     #[cold]
@@ -442,7 +463,7 @@ impl Host {
         let handed = if self.nic.send_at_once(now, label, &mut around.wires) {
             Handed::Over
         } else {
-            self.nic.wait(now, label.packet, from, agenda, &mut around.wires, &mut around.flows)
+            self.nic.wait(now, label, from, agenda, &mut around.wires, &mut around.flows)
         };
         if !self.nic.is_managed() {
             self.trace(now, label.packet, handed, around);
@@ -463,9 +484,6 @@ impl Host {
     /// The link is free: hands it what waits, as much as it may have, and asks senders whose packets leave for more.
     #[inline(never)]
     fn link_is_free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
-        if self.nic.is_managed() {
-            return self.nic.free(now, agenda, &mut around.wires, &mut around.flows);
-        }
         while let Some(departure) = self.nic.next(now, &mut around.wires, &mut around.flows) {
             if around.watched {
                 self.trace(now, departure.label.packet, Handed::Over, around);
@@ -503,6 +521,7 @@ impl Host {
             self.timers.pop();
             match timer.purpose {
                 Purpose::Sender => self.sender_due(now, timer, agenda, around),
+                Purpose::Pace => self.pace_due(now, timer, agenda, around),
                 Purpose::Receiver => self.receiver_due(now, timer, agenda, around),
                 Purpose::Start => self.start(now, timer.flow, agenda, around),
                 Purpose::Pull => {
@@ -535,6 +554,18 @@ impl Host {
             let deadline = armed.machine.deadline();
             armed.armed = deadline;
             self.set_timer(Timer { at: deadline, ..timer }, agenda, around);
+        }
+    }
+
+    fn pace_due(&mut self, now: Instant, timer: Timer, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+        let place = around.flows.flows[timer.flow as usize].sender;
+        if place == NONE {
+            return;
+        }
+        let armed = around.flows.senders.get_mut(place);
+        if armed.paced == timer.at {
+            armed.paced = Instant::NEVER;
+            self.pump(now, timer.flow, agenda, around);
         }
     }
 
@@ -664,6 +695,7 @@ fn flow_info(number: u32, around: &Net) -> (FlowInfo, Duration) {
         bytes: spec.bytes,
         packets: flow.packets,
         base_rtt: Duration::from_ps(facts.base_rtt.ps() + around.flows.held.ps()),
+        open_rtt: Duration::from_ps(facts.open_rtt.ps() + around.flows.held.ps()),
         rate: facts.rate,
         number: flow.hash,
         seed: around.seed,

@@ -25,6 +25,8 @@ pub(crate) struct Facts {
     pub(crate) ideal: Duration,
     /// The time from sending a full packet until its answer is back.
     pub(crate) base_rtt: Duration,
+    /// The same for a header alone.
+    pub(crate) open_rtt: Duration,
     /// The rate of the sender's link.
     pub(crate) rate: Rate,
 }
@@ -137,7 +139,8 @@ impl Fabric {
             ideal::ideal_fct(&forward, flow.packets, full, last_bytes(bytes, flow.packets, common))
         };
         let base_rtt = ideal::base_rtt(&forward, &backward, full, common.ack_bytes);
-        Facts { ideal, base_rtt, rate: forward[0].0 }
+        let open_rtt = ideal::base_rtt(&forward, &backward, common.header, common.ack_bytes);
+        Facts { ideal, base_rtt, open_rtt, rate: forward[0].0 }
     }
 }
 

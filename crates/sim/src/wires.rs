@@ -1,6 +1,6 @@
 //! Links with the packets on them, and every node's agenda.
 
-use crate::agenda::{Agenda, Clock, Key, NEVER};
+use crate::agenda::{Agenda, Clock, Key, NEVER, arrival_rank};
 use crate::packet::{Arena, Label, Slot};
 use forebay_tm::{Duration, Instant, Rate};
 
@@ -34,7 +34,8 @@ pub(crate) struct Link {
     /// Where it ends: the node and the slot of its agenda.
     to_node: u32,
     to_slot: u32,
-    /// What simultaneous arrivals are ordered by.
+    /// What simultaneous arrivals are ordered by: see [`Clock::arrival`].
+    rank: u64,
     salt: u64,
     /// For a FIFO in front of it: when what was sent so far is on the wire.
     pub(crate) free_at: Instant,
@@ -49,6 +50,23 @@ impl Link {
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
         self.byte_time = byte_time(rate);
+    }
+
+    /// Puts a packet on the link that has been sent at this time.
+    #[inline(always)]
+    fn launch(&mut self, label: Label, end: Instant, clock: Clock) -> Launch {
+        self.sent += u64::from(label.bytes());
+        let arrival = Instant::from_ps(end.ps() + self.delay.ps());
+        if self.put == self.full_at {
+            if !self.up {
+                return Launch::Lost;
+            }
+            self.grow();
+        }
+        if self.put(InFlight { arrival, label }) {
+            return Launch::First(clock.arrival(arrival, self.rank, self.salt));
+        }
+        Launch::Behind
     }
 
     /// Puts a packet behind those in flight; there is room. Returns whether it is the only one.
@@ -68,8 +86,10 @@ impl Link {
         // So many have been taken as places are missing from `full_at`, which is the same place of the ring.
         let label = self.ring[self.full_at as usize & (places - 1)].label;
         self.full_at += 1;
-        let next = &self.ring[self.full_at as usize & (places - 1)];
-        (label, (self.put + places as u64 != self.full_at).then_some(next.arrival))
+        if self.put + places as u64 == self.full_at {
+            return (label, None);
+        }
+        (label, Some(self.ring[self.full_at as usize & (places - 1)].arrival))
     }
 
     fn is_empty(&self) -> bool {
@@ -102,6 +122,16 @@ impl Link {
         self.ring = ring;
         self.full_at += old;
     }
+}
+
+/// What became of a packet that was put on a link.
+enum Launch {
+    /// It is behind others.
+    Behind,
+    /// It is the only one: this event is to be announced.
+    First(Key),
+    /// The link does not work.
+    Lost,
 }
 
 /// What a byte takes at a rate in picoseconds, if that is a whole number; else zero.
@@ -153,6 +183,7 @@ impl Wires {
             known_time: Duration::ZERO,
             to_node,
             to_slot,
+            rank: arrival_rank(to_slot as usize),
             salt,
             free_at: Instant::ZERO,
             sent: 0,
@@ -172,11 +203,12 @@ impl Wires {
         let wire = &mut self.links[link as usize];
         // No run lasts until the end of time.
         let end = Instant::from_ps(start.ps() + wire.time_of(label.bytes()));
-        self.launch(link, label, end);
+        let launch = wire.launch(label, end, self.clock);
+        self.see_to(launch, link, label);
         end
     }
 
-    /// Sends a packet behind those that the wire has yet to send, if that takes it no longer than `ahead`. Says whether it did.
+    /// Sends a packet behind those that the wire has yet to send, if they take it no longer than `ahead`. Says whether it did.
     #[inline(always)]
     pub(crate) fn send_behind(&mut self, link: u32, label: Label, now: Instant, ahead: Duration) -> bool {
         let wire = &mut self.links[link as usize];
@@ -185,27 +217,25 @@ impl Wires {
         }
         let end = Instant::from_ps(now.max(wire.free_at).ps() + wire.time_of(label.bytes()));
         wire.free_at = end;
-        self.launch(link, label, end);
+        let launch = wire.launch(label, end, self.clock);
+        self.see_to(launch, link, label);
         true
     }
 
-    /// Puts a packet on a link that has been sent at this time.
+    /// What is to be done after a packet was put on a link.
     #[inline(always)]
-    fn launch(&mut self, link: u32, label: Label, end: Instant) {
-        let wire = &mut self.links[link as usize];
-        wire.sent += u64::from(label.bytes());
-        let arrival = Instant::from_ps(end.ps() + wire.delay.ps());
-        if wire.put == wire.full_at {
-            if !wire.up {
-                self.never_sent += 1;
-                return self.lose(label.packet);
+    fn see_to(&mut self, launch: Launch, link: u32, label: Label) {
+        match launch {
+            Launch::Behind => {}
+            Launch::First(key) => {
+                let wire = &self.links[link as usize];
+                let (node, place) = (wire.to_node, wire.to_slot as usize);
+                self.announce(node, place, key);
             }
-            wire.grow();
-        }
-        if wire.put(InFlight { arrival, label }) {
-            let key = self.clock.arrival(arrival, wire.to_slot as usize, wire.salt);
-            let (node, place) = (wire.to_node, wire.to_slot as usize);
-            self.announce(node, place, key);
+            Launch::Lost => {
+                self.never_sent += 1;
+                self.lose(label.packet);
+            }
         }
     }
 
@@ -221,7 +251,7 @@ impl Wires {
             wire.grow();
         }
         let only = wire.put(InFlight { arrival, label });
-        (end, only.then(|| self.clock.arrival(arrival, wire.to_slot as usize, wire.salt)))
+        (end, only.then(|| self.clock.arrival(arrival, wire.rank, wire.salt)))
     }
 
     /// Enters an event of another node than the one that runs.
@@ -241,7 +271,7 @@ impl Wires {
         let wire = &mut self.links[link as usize];
         let (label, next) = wire.take();
         let key = match next {
-            Some(arrival) => self.clock.arrival(arrival, wire.to_slot as usize, wire.salt),
+            Some(arrival) => self.clock.arrival(arrival, wire.rank, wire.salt),
             None => NEVER,
         };
         (label, key)

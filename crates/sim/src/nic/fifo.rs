@@ -35,6 +35,7 @@ impl Fifo {
     }
 
     /// Puts a packet at the end, if it fits; the end of a flow that it comes from gets an account if it has none.
+    #[inline(never)]
     pub(super) fn enqueue(&mut self, account: &mut u32, (flow, end): (u32, End), label: Label) -> Result<(), Reason> {
         let bytes = u64::from(label.bytes());
         let fits = match self.limit {
@@ -77,6 +78,7 @@ impl Fifo {
     }
 
     /// The next packet. An end of a flow that has no packet left is told to have no account any more.
+    #[inline(never)]
     pub(super) fn dequeue(&mut self, forget: impl FnOnce(u32, End)) -> Option<Departure> {
         let (label, place) = self.waiting.pop_front()?;
         self.bytes -= u64::from(label.bytes());

@@ -109,6 +109,7 @@ impl Fq {
     }
 
     /// A queue for an end of a flow that has none.
+    #[inline(never)]
     pub(super) fn open(&mut self, flow: u32, end: End) -> u32 {
         let queue = Queue {
             head: NONE,

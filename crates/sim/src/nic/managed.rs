@@ -41,6 +41,7 @@ impl Managed {
         self.transmit(now, agenda, wires, flows);
     }
 
+    #[inline(never)]
     pub(super) fn send(
         &mut self,
         now: Instant,

@@ -55,7 +55,7 @@ pub(crate) enum Handed {
 
 /// Senders have so much waiting below them at most.
 #[derive(Clone, Copy, Debug)]
-struct SmallQueue {
+struct SmallQueues {
     /// The time that a flow may have waiting, at its rate.
     span: Duration,
     /// Bytes that the link carries in that time.
@@ -79,7 +79,7 @@ pub(crate) struct Nic {
     waiting: u32,
     /// The wire has room for another packet when it is busy for no longer than this.
     ahead: Duration,
-    small_queue: Option<SmallQueue>,
+    small_queues: Option<SmallQueues>,
     dropped: u64,
     discipline: Discipline,
 }
@@ -101,10 +101,10 @@ fn bytes_in(span: Duration, rate: Rate) -> u64 {
 impl Nic {
     /// What a scenario wants in front of the link of a host.
     pub(crate) fn new(setup: &NicSetup, host: usize, out: u32, rate: Rate) -> Self {
-        let plain = |discipline| Self { out, waiting: 0, ahead: FOREVER, small_queue: None, dropped: 0, discipline };
+        let plain = |discipline| Self { out, waiting: 0, ahead: FOREVER, small_queues: None, dropped: 0, discipline };
         let limited = |handoff: &Handoff, flow_limit: u32, discipline| Self {
             ahead: rate.serialization(handoff.ahead().get()).min(FOREVER),
-            small_queue: handoff.small_queue.map(|span| SmallQueue {
+            small_queues: handoff.small_queue.map(|span| SmallQueues {
                 span,
                 link: bytes_in(span, rate),
                 flow_limit: u64::from(flow_limit),
@@ -144,49 +144,81 @@ impl Nic {
     }
 
     /// Puts a packet of an end of a flow, which could not be sent at once, where it waits.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn wait(
         &mut self,
         now: Instant,
-        packet: Slot,
-        (flow, end): (u32, End),
+        label: Label,
+        from: (u32, End),
         agenda: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
         if let Discipline::Managed(managed) = &mut self.discipline {
-            managed.send(now, packet, agenda, wires, flows);
+            managed.send(now, label.packet, agenda, wires, flows);
             return Handed::Over;
         }
+        self.enqueue(now, label, from, agenda, wires, flows)
+    }
+
+    /// As [`Nic::wait`], for callers that rarely need it: the label is made again, so that they have it in no memory.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait_unlabeled(
+        &mut self,
+        now: Instant,
+        packet: Slot,
+        from: (u32, End),
+        agenda: &mut HostAgenda<'_>,
+        wires: &mut Wires,
+        flows: &mut FlowTable,
+    ) -> Handed {
+        let label = wires.arena.label(packet, wires.arena.get(packet).bytes);
+        self.wait(now, label, from, agenda, wires, flows)
+    }
+
+    #[inline(never)]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        label: Label,
+        (flow, end): (u32, End),
+        agenda: &mut HostAgenda<'_>,
+        wires: &mut Wires,
+        flows: &mut FlowTable,
+    ) -> Handed {
         let queue = &mut flows.flows[flow as usize].queues[end as usize];
-        let sent = wires.arena.get(packet);
-        let label = Label::of(sent, packet, sent.bytes);
         let verdict = match &mut self.discipline {
             Discipline::Fq(fq) => {
                 if self.waiting >= fq.limit() {
-                    Err(Reason::Full)
-                } else {
-                    if *queue == NONE {
-                        *queue = fq.open(flow, end);
-                    }
-                    fq.enqueue(now, *queue, label)
+                    return self.drop(Reason::Full, flow, label.packet, wires, flows);
                 }
+                if *queue == NONE {
+                    *queue = fq.open(flow, end);
+                }
+                fq.enqueue(now, *queue, label)
             }
             Discipline::Fifo(fifo) => fifo.enqueue(queue, (flow, end), label),
             // What is not limited never waits.
             Discipline::Unlimited | Discipline::Managed(_) => Err(Reason::Full),
         };
         if let Err(reason) = verdict {
-            self.dropped += 1;
-            flows.dropped(flow);
-            wires.arena.remove(label.packet);
-            return Handed::Dropped(reason);
+            return self.drop(reason, flow, label.packet, wires, flows);
         }
         self.waiting += 1;
         if self.waiting == 1 {
             self.arm(agenda, wires);
         }
         Handed::Waits
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self, reason: Reason, flow: u32, packet: Slot, wires: &mut Wires, flows: &mut FlowTable) -> Handed {
+        self.dropped += 1;
+        flows.dropped(flow);
+        wires.arena.remove(packet);
+        Handed::Dropped(reason)
     }
 
     /// Wakes the host when the wire has sent all that it has, if packets wait.
@@ -210,19 +242,19 @@ impl Nic {
         if self.waiting == 0 || free_at.ps() > now.ps() + self.ahead.ps() {
             return None;
         }
-        let departure = match &mut self.discipline {
-            Discipline::Fq(fq) => fq.dequeue(now, |flow, end| {
+        let departure = if let Discipline::Fq(fq) = &mut self.discipline {
+            fq.dequeue(now, |flow, end| {
                 let flow = &mut flows.flows[flow as usize];
                 let is_open = flow.is_open(end);
                 if !is_open {
                     flow.queues[end as usize] = NONE;
                 }
                 is_open
-            }),
-            Discipline::Fifo(fifo) => {
-                fifo.dequeue(|flow, end| flows.flows[flow as usize].queues[end as usize] = NONE)?
-            }
-            Discipline::Unlimited | Discipline::Managed(_) => return None,
+            })
+        } else if let Discipline::Fifo(fifo) = &mut self.discipline {
+            fifo.dequeue(|flow, end| flows.flows[flow as usize].queues[end as usize] = NONE)?
+        } else {
+            return None;
         };
         self.waiting -= 1;
         wires.send_behind(self.out, departure.label, now, FOREVER);
@@ -238,19 +270,17 @@ impl Nic {
     /// Bytes that may join those of a flow's sender that wait; more than there ever are if there is no limit.
     #[inline(always)]
     pub(crate) fn room(&self, number: u32, flows: &FlowTable) -> u64 {
-        match &self.small_queue {
-            Some(small_queue) => self.room_of(small_queue, number, flows),
+        match &self.small_queues {
+            Some(small_queues) => self.room_of(*small_queues, number, flows),
             None => BOUNDLESS,
         }
     }
 
-    #[inline(never)]
-    fn room_of(&self, small_queue: &SmallQueue, number: u32, flows: &FlowTable) -> u64 {
-        let SmallQueue { span, link, flow_limit } = *small_queue;
+    #[inline(always)]
+    fn room_of(&self, SmallQueues { span, link, flow_limit }: SmallQueues, number: u32, flows: &FlowTable) -> u64 {
         let flow = &flows.flows[number as usize];
         let Some(own) = flows.senders.get(flow.sender).machine.small_queue(span, link) else { return BOUNDLESS };
         let full = u64::from(flow.full);
-        let limit = own.max(2 * full).min(flow_limit * full);
         let queue = flow.queues[End::Source as usize];
         let bytes = match &self.discipline {
             _ if queue == NONE => 0,
@@ -258,11 +288,16 @@ impl Nic {
             Discipline::Fifo(fifo) => fifo.bytes(queue),
             Discipline::Unlimited | Discipline::Managed(_) => 0,
         };
-        limit.saturating_sub(bytes)
+        let left = (flow_limit * full).saturating_sub(bytes);
+        if own.segment == 0 {
+            return own.bytes.max(2 * full).saturating_sub(bytes).min(left);
+        }
+        // Packets cut from a segment are charged with what they take of memory: half as much again.
+        if bytes + bytes / 2 <= own.bytes { own.segment.min(left) } else { 0 }
     }
 
     /// The sender of a flow that has packets waiting is to be asked for more when one of them leaves.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn throttle(&mut self, number: u32, flows: &FlowTable) {
         let queue = flows.flows[number as usize].queues[End::Source as usize];
         match &mut self.discipline {

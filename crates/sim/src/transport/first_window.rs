@@ -63,6 +63,7 @@ mod tests {
             bytes: 100_000,
             packets: FlowInfo::packets_of(100_000, 1_460),
             base_rtt: Duration::from_us(14),
+            open_rtt: Duration::from_us(14),
             rate: Rate::from_gbps(10),
             number: 0,
             seed: 0,

@@ -44,6 +44,8 @@ pub struct FlowInfo {
     pub packets: u32,
     /// The time from sending a full packet until its ACK is back, on the empty network.
     pub base_rtt: Duration,
+    /// The round trip of a header alone, which is what a handshake measures.
+    pub open_rtt: Duration,
     /// The rate of the sender's own link.
     pub rate: Rate,
     /// What tells the flow from others, for random streams.
@@ -177,15 +179,36 @@ impl Sender {
         each_sender!(self, sender => sender.poll(now))
     }
 
-    /// When [`Sender::on_deadline`] must be called (timers, pacing). May move at any call.
+    /// When [`Sender::on_deadline`] must be called. May move at any call.
     #[inline]
     pub fn deadline(&self) -> Instant {
         each_sender!(self, sender => sender.deadline())
     }
 
+    /// When pacing lets the next packet go: [`Sender::poll`] is to be called then. Never if something else keeps it back.
+    #[inline]
+    pub fn paced_until(&self) -> Instant {
+        match self {
+            Self::Linux(sender) => sender.paced_until(),
+            _ => Instant::NEVER,
+        }
+    }
+
     /// The deadline has come. [`Sender::poll`] follows.
     pub fn on_deadline(&mut self, now: Instant) {
         each_sender!(self, sender => sender.on_deadline(now));
+    }
+
+    /// When it is to be called next, if nothing comes in; none if it is done.
+    #[inline(always)]
+    pub(crate) fn wake(&self) -> Option<Wake> {
+        match self {
+            Self::Linux(sender) => {
+                let wake = Wake { deadline: sender.deadline(), release: sender.paced_until() };
+                (!sender.is_done()).then_some(wake)
+            }
+            _ => (!self.is_done()).then(|| Wake { deadline: self.deadline(), release: Instant::NEVER }),
+        }
     }
 
     /// Whether everything has been delivered, as far as the sender knows, and it can be forgotten.
@@ -194,14 +217,14 @@ impl Sender {
         each_sender!(self, sender => sender.is_done())
     }
 
-    /// The bytes that it sends in `span`, in which its host's link carries `link`: so much may wait in its host before it is not polled any
-    /// more. None if it sends whatever waits, as UDP.
+    /// How much may wait in its host before it is not polled any more; `link` is what its host's link carries in `span`. None if it sends
+    /// whatever waits, as UDP.
     #[inline]
-    pub fn small_queue(&self, _span: Duration, link: u64) -> Option<u64> {
+    pub fn small_queue(&self, span: Duration, link: u64) -> Option<SmallQueue> {
         match self {
-            Self::Linux(sender) => Some(sender.per_millisecond()),
+            Self::Linux(sender) => Some(sender.small_queue(span)),
             Self::Udp(_) => None,
-            _ => Some(link),
+            _ => Some(SmallQueue { bytes: link, segment: 0 }),
         }
     }
 
@@ -209,6 +232,23 @@ impl Sender {
     pub fn stats(&self) -> SenderStats {
         each_sender!(self, sender => sender.stats())
     }
+}
+
+/// When a sender is to be called.
+pub(crate) struct Wake {
+    /// See [`Sender::deadline`].
+    pub(crate) deadline: Instant,
+    /// See [`Sender::paced_until`].
+    pub(crate) release: Instant,
+}
+
+/// What may wait of a sender in its host (TCP small queues).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallQueue {
+    /// Bytes that may wait.
+    pub bytes: u64,
+    /// With segmentation offload, the bytes of the segment that is handed over as a whole as long as no more than that waits; else zero.
+    pub segment: u64,
 }
 
 /// What becomes of a packet that a receiver was given.

@@ -291,6 +291,7 @@ mod tests {
             bytes: u64::from(packets) * 1_460 - 100,
             packets,
             base_rtt: RTT,
+            open_rtt: RTT,
             rate: Rate::from_gbps(10),
             number: 0,
             seed: 1,

@@ -66,6 +66,7 @@ pub(super) fn flow(config: &TransportConfig, packets: u32) -> FlowInfo {
         bytes: u64::from(packets) * u64::from(config.common.mss),
         packets,
         base_rtt: Duration::from_us(80),
+        open_rtt: Duration::from_us(80),
         rate: Rate::from_gbps(10),
         number: 0,
         seed: 0,
@@ -158,7 +159,8 @@ impl Pipe {
         self.send_all(&mut fate);
         while !self.sender.is_done() {
             let event = self.events.first_key_value().map_or(Instant::NEVER, |((at, _), _)| *at);
-            let (wake, tick) = (self.sender.deadline(), self.receiver.deadline());
+            let wake = self.sender.deadline().min(self.sender.paced_until());
+            let tick = self.receiver.deadline();
             let next = event.min(wake).min(tick);
             if next >= until {
                 return false;

@@ -200,6 +200,7 @@ mod tests {
             bytes: u64::from(packets) * u64::from(config.common.mss),
             packets,
             base_rtt: Duration::from_us(80),
+            open_rtt: Duration::from_us(80),
             rate: Rate::from_gbps(10),
             number: 0,
             seed: 0,

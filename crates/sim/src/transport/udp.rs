@@ -322,6 +322,7 @@ mod tests {
             bytes,
             packets: FlowInfo::packets_of(bytes, 1_460),
             base_rtt: Duration::from_us(10),
+            open_rtt: Duration::from_us(10),
             rate: Rate::from_gbps(10),
             number: 3,
             seed: 11,

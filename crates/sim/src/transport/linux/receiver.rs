@@ -145,15 +145,20 @@ impl LinuxReceiver {
     pub fn on_packet(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         let seq = packet.seq;
         let unusual = (seq != self.expected) | (self.beyond != 0) | (packet.kind != Kind::Data);
-        let marks = packet.flags & (flag::CE | flag::TRIMMED | flag::CWR);
+        // What changes the echo: a first mark, or a packet without one (DCTCP), or the word that the window was cut.
+        let marked = packet.has(flag::CE);
+        let changes = match self.echo {
+            Echo::Exact => marked != self.marked,
+            Echo::Latched => (marked & !self.marked) | packet.has(flag::CWR),
+        };
         let waits = (now.since(self.last_packet) > LONG) | self.pause.is_some();
-        if unusual | (marks != 0) | self.marked | (self.capable & !packet.has(flag::ECT)) | waits {
+        if unusual | changes | packet.has(flag::TRIMMED) | (self.capable & !packet.has(flag::ECT)) | waits {
             return self.on_unusual(now, packet);
         }
         self.capable = packet.has(flag::ECT);
         self.expected = seq + 1;
         self.grow_room(now);
-        if self.told >= seq {
+        if (self.told >= seq) & (packet.sent_at >= self.stamp) {
             self.stamp = packet.sent_at;
         }
         self.last_packet = now;

@@ -316,8 +316,18 @@ impl LinuxSender {
 
     // ---- States ------------------------------------------------------------------------------------------------------
 
-    fn judge(&mut self, now: Instant, prior_una: u32, news: &mut News) -> Then {
-        if news.echo {
+    /// An ACK of the next packets, with or without an echo, while nothing is out of order.
+    pub(super) fn follow_marks(&mut self, echo: bool) {
+        self.leave_state(echo, Instant::ZERO);
+        if self.state == State::Open {
+            self.undo_by_duplicates();
+        }
+        self.try_open(echo);
+    }
+
+    /// The state that ends when all that was sent before it has been acknowledged.
+    fn leave_state(&mut self, echo: bool, stamp: Instant) {
+        if echo {
             // What was cut for a mark is not taken back.
             self.undo.threshold = 0;
         }
@@ -331,12 +341,16 @@ impl LinuxSender {
                     self.state = State::Open;
                 }
                 State::Recovery => {
-                    self.end_recovery(news.stamp);
+                    self.end_recovery(stamp);
                     self.end_reduction();
                 }
                 _ => {}
             }
         }
+    }
+
+    fn judge(&mut self, now: Instant, prior_una: u32, news: &mut News) -> Then {
+        self.leave_state(news.echo, news.stamp);
         match self.state {
             State::Recovery => {
                 if news.advanced && self.undo_partial(prior_una, news.stamp) {
@@ -389,6 +403,10 @@ impl LinuxSender {
                 return;
             }
             self.rack.advanced = false;
+            if self.board.is_clean(self.una) {
+                // All that is out was sent after what has arrived.
+                return;
+            }
             let (wait, again) = self.find_lost_by_time(now);
             news.lost_again |= again;
             if let Some(wait) = wait {
@@ -483,7 +501,7 @@ impl LinuxSender {
     }
 
     /// Proportional rate reduction (RFC 6937, with the bound that slow start has where less is in flight than the threshold).
-    fn reduce(&mut self, delivered: u32, newly_lost: u32, advanced: bool) {
+    pub(super) fn reduce(&mut self, delivered: u32, newly_lost: u32, advanced: bool) {
         if delivered == 0 || self.reduction.prior == 0 || !self.parts.proportional {
             return;
         }

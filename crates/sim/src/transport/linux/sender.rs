@@ -3,7 +3,7 @@
 use super::super::config::{Common, TransportConfig, TransportKind};
 use super::super::congestion::Limits;
 use super::super::first_window::{Ranks, unscheduled_packets};
-use super::super::{FlowInfo, Segment, SenderStats};
+use super::super::{FlowInfo, Segment, SenderStats, SmallQueue};
 use super::control::{Acked, Control, NO_THRESHOLD, Window};
 use super::round_trip::{RoundTrip, Ticks};
 use super::sent::{Board, Times};
@@ -227,6 +227,8 @@ pub struct LinuxSender {
     knocks: u32,
     ticks: Ticks,
     offload: u32,
+    /// Packets of the largest segment.
+    largest: u32,
     wire: u32,
     pub(super) stats: SenderStats,
 }
@@ -268,8 +270,8 @@ impl LinuxSender {
         let mut trip = RoundTrip::new(common.rto_min, common.rto_initial, common.rto_max);
         if !common.handshake && connection.is_none() {
             // The connection was opened beforehand, and the handshake has measured the round trip.
-            trip.observe_least(flow.base_rtt);
-            trip.sample(flow.base_rtt, 0, 0);
+            trip.observe_least(flow.open_rtt);
+            trip.sample(flow.open_rtt, 0, 0);
         }
         let wire = common.mss + common.header;
         let mut room = room(common, linux);
@@ -355,6 +357,7 @@ impl LinuxSender {
             offload: linux
                 .segmentation_offload
                 .map_or(0, |bytes| (bytes.get() / u64::from(common.mss.max(1))).max(1) as u32),
+            largest: (65_536 / common.mss.max(1)).max(2),
             wire,
             stats: SenderStats::default(),
         };
@@ -447,12 +450,10 @@ impl LinuxSender {
         if self.burst {
             self.end_burst(now);
         }
-        let news = packet.block.1
-            | u32::from(packet.flags & (flag::CE | flag::DUPLICATE))
-            | u32::from(self.special)
-            | self.probe_end;
-        let usual = (self.state == State::Open) & (news == 0) & (seq > self.una) & self.board.is_clean(self.una);
-        if !usual {
+        let news =
+            packet.block.1 | u32::from(packet.flags & flag::DUPLICATE) | u32::from(self.special) | self.probe_end;
+        let in_order = matches!(self.state, State::Open | State::Reduction) & self.board.is_clean(self.una);
+        if !(in_order & (news == 0) & (seq > self.una)) {
             return self.on_unusual(now, packet);
         }
         let (first, last) = (self.times.get(self.una), self.times.get(seq - 1));
@@ -474,15 +475,20 @@ impl LinuxSender {
             una: self.una,
             next: self.next,
             rtt,
-            marked: false,
+            marked: packet.has(flag::CE),
             paced: self.paced,
             smoothed: self.trip.smoothed(),
         };
         self.control.on_acked(&acked, &mut self.window);
-        if self.is_in_use() {
-            self.control.grow(now, &mut self.window, delivered);
+        if acked.marked | (self.state != State::Open) {
+            self.follow_marks(acked.marked);
         }
         self.set_timer(now);
+        if self.state == State::Reduction {
+            self.reduce(delivered, 0, true);
+        } else if self.is_in_use() {
+            self.control.grow(now, &mut self.window, delivered);
+        }
         self.set_pace();
     }
 
@@ -807,12 +813,9 @@ impl LinuxSender {
 
     // ---- Pacing ------------------------------------------------------------------------------------------------------
 
-    /// The time between packets at the pacing rate.
+    /// The time between packets at the pacing rate, which says how large segments are even where nothing is paced.
     #[inline(always)]
     pub(super) fn set_pace(&mut self) {
-        if !self.paced {
-            return;
-        }
         let packets = u64::from(self.window.size.max(self.out()));
         self.gap = Duration::from_ps(self.trip.smoothed().ps() * 100 / (packets * u64::from(self.pace_percent())));
     }
@@ -845,7 +848,7 @@ impl LinuxSender {
     /// Packets that go together: those of a millisecond at the pacing rate, at least two, and up to 64 KB where round trips are short.
     #[inline]
     fn burst_size(&self) -> u32 {
-        let largest = (65_536 / self.mss).max(2);
+        let largest = self.largest;
         let halvings = self.trip.least().ps() / 512_000_000;
         let more = if halvings < 32 { largest >> halvings } else { 0 };
         if more >= largest || self.gap == Duration::ZERO {
@@ -855,12 +858,27 @@ impl LinuxSender {
         (at_rate + more).clamp(2, largest)
     }
 
-    /// Bytes that it sends in a millisecond at the pacing rate.
-    pub fn per_millisecond(&self) -> u64 {
-        let smoothed = u128::from(self.trip.smoothed().ps());
+    /// What may wait below: what goes out in `span` at the pacing rate, at least two segments.
+    #[inline]
+    pub fn small_queue(&self, span: Duration) -> SmallQueue {
+        let bytes = self.bytes_in(span);
+        if self.offload == 0 {
+            return SmallQueue { bytes, segment: 0 };
+        }
+        let segment = u64::from(self.burst_size().min(self.offload)) * u64::from(self.wire);
+        SmallQueue { bytes: bytes.max(2 * segment), segment }
+    }
+
+    /// Bytes that it sends in a time at the pacing rate.
+    #[inline]
+    fn bytes_in(&self, span: Duration) -> u64 {
+        if self.gap != Duration::ZERO {
+            return u64::from(self.wire).saturating_mul(span.ps()) / self.gap.ps();
+        }
+        let smoothed = u128::from(self.trip.smoothed().ps()) * 100;
         let packets = u128::from(self.window.size.max(self.out()));
-        let millisecond = packets * u128::from(self.wire) * u128::from(self.pace_percent()) * 10_000_000;
-        u64::try_from(millisecond.checked_div(smoothed).unwrap_or(u128::MAX)).unwrap_or(u64::MAX)
+        let sent = packets * u128::from(self.wire) * u128::from(self.pace_percent()) * u128::from(span.ps());
+        u64::try_from(sent.checked_div(smoothed).unwrap_or(u128::MAX)).unwrap_or(u64::MAX)
     }
 
     /// The pacing rate in windows per hundred round trips: in the first half of slow start the window doubles in a round trip.
@@ -894,13 +912,16 @@ impl LinuxSender {
 
     // ---- Time --------------------------------------------------------------------------------------------------------
 
-    /// When the timer runs out, or pacing or an application lets the next packet go.
+    /// When pacing lets the next packet go, if nothing else keeps it back.
+    #[inline]
+    pub fn paced_until(&self) -> Instant {
+        if self.held_by_pace { self.pace_at } else { Instant::NEVER }
+    }
+
+    /// When the timer runs out, or an application writes.
     #[inline]
     pub fn deadline(&self) -> Instant {
         let mut at = self.timer.at;
-        if self.held_by_pace {
-            at = at.min(self.pace_at);
-        }
         if let Some(writing) = &self.writing {
             at = at.min(writing.at());
         }

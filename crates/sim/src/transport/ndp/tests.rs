@@ -22,6 +22,7 @@ fn flow(number: u32, packets: u32) -> FlowInfo {
         bytes: u64::from(packets) * 1_460,
         packets,
         base_rtt: RTT,
+        open_rtt: RTT,
         rate: RATE,
         number,
         seed: 1,
