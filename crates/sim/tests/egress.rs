@@ -327,6 +327,23 @@ fn what_waits_below_a_transport_is_bounded() {
     }
 }
 
+/// With segmentation offload, a segment of 43 packets follows whenever two segments' worth or less waits, by what packets take of memory: half as
+/// much again as their bytes. So 57 packets (128,250 of 129,000 bytes) and 43 wait.
+#[test]
+fn segments_wait_as_a_whole() {
+    let rate = Rate::from_gbps(10);
+    for transport in ["reno", "cubic", "dctcp"] {
+        let own = "initial_window = 2000\nreceive_window = \"3MB\"\nrto_min = \"1s\"\npacing = false\n";
+        let more = "segmentation_offload = \"64KB\"\n[nic]\nkind = \"fifo\"\nsmall_queue = \"0us\"\n[measure]\ntrace_flows = [0]\n";
+        let text = single(2, "10Gbps", transport, &format!("{own}{more}"));
+        let result = run_flows(&text, &[flow(0, 0, 1, 2_190_000)]);
+        let most = most_waiting(&result.trace, 0, rate, 3_000);
+        assert_eq!(most[&(0, true)], (150_000, 100), "{transport}");
+        let end = result.flows[0].end.ps();
+        assert!(end <= rate.serialization(1_500 * 1_500).ps() + 3 * 3_200_000, "{transport}: {end}");
+    }
+}
+
 /// A burst meets a limit: two packets are on the wire, so many wait, and the others are dropped, counted at the host and by flow.
 #[test]
 fn what_is_above_a_limit_is_dropped_at_the_host() {
