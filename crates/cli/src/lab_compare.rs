@@ -46,7 +46,8 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<(), Failure> {
     }
     apart.sort_by(f64::total_cmp);
     if let Some(median) = apart.get(apart.len() / 2) {
-        let within = |most: f64| 100.0 * apart.iter().filter(|apart| **apart <= most).count() as f64 / apart.len() as f64;
+        let within =
+            |most: f64| 100.0 * apart.iter().filter(|apart| **apart <= most).count() as f64 / apart.len() as f64;
         let _ = write!(
             page,
             "\n## How far apart\n\nOf {} times and rates above, half differ by at most {:.0}%; {:.0}% of them differ by at most 10%, {:.0}% by at most 30%.\n",

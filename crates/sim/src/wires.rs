@@ -125,6 +125,7 @@ impl Link {
 }
 
 /// What became of a packet that was put on a link.
+#[derive(Clone, Copy)]
 enum Launch {
     /// It is behind others.
     Behind,
