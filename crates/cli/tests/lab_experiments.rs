@@ -3,6 +3,7 @@
 //! These need root, iproute2, ethtool, iperf3 and memcached, which `./test` installs.
 
 use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,8 +34,19 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// What a short run has shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// All that the experiment expects.
+    All,
+    /// Not all of it.
+    NotAll,
+    /// Nothing against it, but the machine was away for too long for some of it.
+    Undecided,
+}
+
 /// Runs an experiment; what it said, and whether it had no problems and all that it expects has come out.
-fn run(file: &Path) -> (String, bool) {
+fn run(file: &Path) -> (String, Shown) {
     let out = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_forebay"))
         .args(["lab", "--prefix", "fbte", "run", "--quick", "-q", "--out"])
@@ -51,23 +63,33 @@ fn run(file: &Path) -> (String, bool) {
         sound &= json(&run.join("lab.json"))["problems"] == Value::Array(vec![]);
         assert!(run.join("summary.json").is_file() && run.join("flows.parquet").is_file());
     }
-    let holds = said.contains("holds ") && !said.contains("does not hold");
-    (said, sound && holds)
+    let undecided = said.contains("cannot be told") && said.contains("the machine was away");
+    let shown = match said.contains("does not hold") || !sound {
+        false if undecided => Shown::Undecided,
+        false if said.contains("holds ") => Shown::All,
+        _ => Shown::NotAll,
+    };
+    (said, shown)
 }
 
 /// Timeouts of the kernel's TCP are rare and long, and the machine may be away at any time: what does not show in a short run is tried
-/// twice more.
+/// twice more. Where the machine was away too often to tell, that is said where it is seen, and nothing has failed.
 fn shows_what_it_expects(name: &str) {
     let file = Path::new(ROOT).join("lab").join(name);
-    let mut last = String::new();
-    for _ in 0..3 {
-        let (said, holds) = run(&file);
-        if holds {
-            return;
-        }
-        last = said;
+    let tries: Vec<(String, Shown)> = (0..3)
+        .scan(false, |over, _| {
+            let result = (!*over).then(|| run(&file))?;
+            *over = result.1 == Shown::All;
+            Some(result)
+        })
+        .collect();
+    if tries.iter().any(|(_, shown)| *shown == Shown::All) {
+        return;
     }
-    panic!("{name}: {last}");
+    let undecided = tries.iter().find(|(_, shown)| *shown == Shown::Undecided);
+    let Some((said, _)) = undecided else { panic!("{name}: {}", tries[0].0) };
+    // Not by a macro: what those print is not shown when a test passes.
+    let _ = writeln!(std::io::stderr(), "{name}: NOT CHECKED, the machine was away for too long:\n{said}");
 }
 
 #[test]

@@ -7,6 +7,12 @@ use std::fmt::Write;
 /// The numbers of a point, by name: means over its seeds.
 pub type Numbers = BTreeMap<String, f64>;
 
+/// The number that says which share of the time was given up to stalls of the machine.
+pub const STALLED: &str = "stalled";
+
+/// Where stalls took more of the time than this, what was measured is the machine.
+const TOO_MUCH: f64 = 0.02;
+
 /// A point of a sweep with its numbers.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -16,6 +22,12 @@ pub struct Outcome {
     pub grid: String,
     /// Its numbers.
     pub numbers: Numbers,
+}
+
+impl Outcome {
+    fn stalled(&self) -> f64 {
+        self.numbers.get(STALLED).copied().unwrap_or(0.0)
+    }
 }
 
 /// What a number is compared with.
@@ -66,7 +78,7 @@ pub fn read(table: &Table<'_>) -> Result<Expect, Diagnostic> {
 pub struct Verdict {
     /// In words, with the numbers.
     pub text: String,
-    /// Whether it holds; none if a number is missing.
+    /// Whether it holds; none if a number is missing, or the machine stalled for too long.
     pub holds: Option<bool>,
 }
 
@@ -79,17 +91,22 @@ pub fn judge(expects: &[Expect], outcomes: &[Outcome]) -> Vec<Verdict> {
             (expect.of.is_empty() || outcome.variant == expect.of) && outcome.grid.contains(&expect.at)
         };
         for outcome in outcomes.iter().filter(meant) {
+            let mut stalled = outcome.stalled();
             let (other, name) = match &expect.than {
                 Than::Limit(limit) => (Some(*limit), String::new()),
                 Than::Variant(name) => {
                     let same = |other: &&Outcome| other.variant == *name && other.grid == outcome.grid;
-                    (
-                        outcomes.iter().find(same).and_then(|other| other.numbers.get(&expect.metric).copied()),
-                        format!("{name} "),
-                    )
+                    let other = outcomes.iter().find(same);
+                    stalled = stalled.max(other.map_or(0.0, Outcome::stalled));
+                    (other.and_then(|other| other.numbers.get(&expect.metric).copied()), format!("{name} "))
                 }
             };
-            verdicts.push(compare(expect, outcome, other, &name));
+            let mut verdict = compare(expect, outcome, other, &name);
+            if stalled > TOO_MUCH {
+                verdict.holds = None;
+                let _ = write!(verdict.text, "; the machine was away for {:.0}% of the time", 100.0 * stalled);
+            }
+            verdicts.push(verdict);
         }
         if verdicts.len() == before {
             let text = format!("{} of {}: no such point was run", expect.metric, expect.of);
@@ -156,6 +173,21 @@ mod tests {
         let by = Expect { by: 1.3, ..expect("A", Than::Variant("B".to_owned())) };
         assert_eq!(judge(&[by], &all)[0].holds, Some(false));
         assert!(render(&verdicts).starts_with("holds          qct: A"));
+    }
+
+    #[test]
+    fn a_machine_that_was_away_decides_nothing() {
+        let mut all = [outcome("A", "", 5.0), outcome("B", "", 6.0), outcome("C", "", 1.0)];
+        let [other, limit] = [Than::Variant("B".to_owned()), Than::Limit(4.0)];
+        let holds = |all: &[Outcome], than: &Than| judge(&[expect("A", than.clone())], all)[0].holds;
+        all[1].numbers.insert(STALLED.to_owned(), 0.01);
+        assert_eq!((holds(&all, &other), holds(&all, &limit)), (Some(true), Some(false)));
+        all[1].numbers.insert(STALLED.to_owned(), 0.41);
+        assert_eq!((holds(&all, &other), holds(&all, &limit)), (None, Some(false)));
+        all[0].numbers.insert(STALLED.to_owned(), 0.03);
+        assert_eq!(holds(&all, &limit), None);
+        let text = render(&judge(&[expect("A", other)], &all));
+        assert_eq!(text, "cannot be told qct: A 5.0000 <= B 6.0000; the machine was away for 41% of the time\n");
     }
 
     #[test]
