@@ -21,7 +21,8 @@ fn config(name: &str, window: u32) -> TransportConfig {
 }
 
 fn long(config: &TransportConfig, packets: u32) -> FlowInfo {
-    FlowInfo { base_rtt: Duration::from_us(RTT), rate: Rate::from_bps(10_000_000), ..flow(config, packets) }
+    let rtt = Duration::from_us(RTT);
+    FlowInfo { base_rtt: rtt, open_rtt: rtt, rate: Rate::from_bps(10_000_000), ..flow(config, packets) }
 }
 
 fn run(config: &TransportConfig, packets: u32, fate: impl FnMut(&Pipe, &Packet) -> Fate) -> Pipe {
