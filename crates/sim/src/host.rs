@@ -547,6 +547,10 @@ impl Host {
         }
         armed.armed = Instant::NEVER;
         if armed.machine.deadline() <= now {
+            if let Sender::Linux(sender) = &mut armed.machine {
+                let queue = around.flows.flows[timer.flow as usize].queues[End::Source as usize];
+                sender.set_in_host(self.nic.waiting_in(queue) > 0);
+            }
             armed.machine.on_deadline(now);
             self.pump(now, timer.flow, agenda, around);
         } else {

@@ -281,19 +281,24 @@ impl Nic {
         let flow = &flows.flows[number as usize];
         let Some(own) = flows.senders.get(flow.sender).machine.small_queue(span, link) else { return BOUNDLESS };
         let full = u64::from(flow.full);
-        let queue = flow.queues[End::Source as usize];
-        let bytes = match &self.discipline {
-            _ if queue == NONE => 0,
-            Discipline::Fq(fq) => fq.bytes(queue),
-            Discipline::Fifo(fifo) => fifo.bytes(queue),
-            Discipline::Unlimited | Discipline::Managed(_) => 0,
-        };
+        let bytes = self.waiting_in(flow.queues[End::Source as usize]);
         let left = (flow_limit * full).saturating_sub(bytes);
         if own.segment == 0 {
             return own.bytes.max(2 * full).saturating_sub(bytes).min(left);
         }
         // Packets cut from a segment are charged with what they take of memory: half as much again.
         if bytes + bytes / 2 <= own.bytes { own.segment.min(left) } else { 0 }
+    }
+
+    /// Bytes that wait in the queue of an end of a flow, if it has one.
+    #[inline(always)]
+    pub(crate) fn waiting_in(&self, queue: u32) -> u64 {
+        match &self.discipline {
+            _ if queue == NONE => 0,
+            Discipline::Fq(fq) => fq.bytes(queue),
+            Discipline::Fifo(fifo) => fifo.bytes(queue),
+            Discipline::Unlimited | Discipline::Managed(_) => 0,
+        }
     }
 
     /// The sender of a flow that has packets waiting is to be asked for more when one of them leaves.

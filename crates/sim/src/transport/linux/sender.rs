@@ -173,6 +173,8 @@ pub struct LinuxSender {
     burst: bool,
     /// Pacing alone keeps the next packet back.
     held_by_pace: bool,
+    /// The last packet that was sent still waits in its host.
+    in_host: bool,
     paced: bool,
     pub(super) window: Window,
     pub(super) timer: Timer,
@@ -286,6 +288,7 @@ impl LinuxSender {
             special: if opens { special::OPENING | special::KNOCK } else { 0 },
             burst: false,
             held_by_pace: false,
+            in_host: false,
             paced: linux.pacing,
             window: Window {
                 size: limits.initial_window,
@@ -757,14 +760,15 @@ impl LinuxSender {
         self.segment(seq, ecn | flag::RETRANSMISSION)
     }
 
-    /// The tail loss probe (RFC 8985, section 7.3): new data if there is any, whatever the window, else the last packet again.
+    /// The tail loss probe (RFC 8985, section 7.3): new data if there is any, whatever the window, else the last packet again, unless it has not
+    /// left its host yet.
     fn send_probe(&mut self, now: Instant) -> Option<Segment> {
         let mut probe = None;
         if self.probe_end == 0 {
             self.probe_repeats = false;
             if self.has_new() {
                 probe = Some(self.send_new(now));
-            } else if self.next > self.una {
+            } else if self.next > self.una && !self.in_host {
                 self.probe_repeats = true;
                 self.board.sent_again(self.una, self.next - 1, now, true);
                 probe = Some(self.repeat(now, self.next - 1));
@@ -926,6 +930,11 @@ impl LinuxSender {
             at = at.min(writing.at());
         }
         at
+    }
+
+    /// Says, before a deadline, whether the last packet that was sent still waits in its host.
+    pub fn set_in_host(&mut self, in_host: bool) {
+        self.in_host = in_host;
     }
 
     /// The deadline has come.
