@@ -146,19 +146,24 @@ fn quiet(lab: &Lab) -> Value {
 fn tcp_fills_a_port_and_ecn_holds_an_incast() {
     let lab = Lab::up("fbta", &["--hosts", "8", "--ecn"]);
     lab.serve("h1", 5201);
+    lab.serve("h1", 5202);
     // By the switch's own clock, which leaves out what the machine was away: 1,448 of 1,538 bytes of the wire are payload. Hosts that were away
-    // send less, so the best of a few tries counts.
+    // send less, so there are two, and the best half second counts.
     let mut most = 0.0f64;
     for _ in 0..5 {
-        let client = lab.start("h2", &["iperf3", "-c", "10.0.0.1", "-t", "5", "-J"]);
-        std::thread::sleep(Duration::from_secs(2));
-        let before = lab.snapshot();
-        std::thread::sleep(Duration::from_secs(2));
-        let after = lab.snapshot();
-        ok(&client.wait_with_output().unwrap());
-        let bytes = number(&after, "/ports/0/counters/sent/bytes") - number(&before, "/ports/0/counters/sent/bytes");
-        let seconds = real(&after, "/time_s") - real(&before, "/time_s");
-        most = most.max(bytes as f64 * 8.0 / seconds / 1e6 * 1_448.0 / 1_514.0);
+        let [one, other] = [("h2", "5201"), ("h3", "5202")]
+            .map(|(host, port)| lab.start(host, &["iperf3", "-c", "10.0.0.1", "-p", port, "-t", "6", "-J"]));
+        std::thread::sleep(Duration::from_secs(1));
+        let mut before = lab.snapshot();
+        for _ in 0..8 {
+            std::thread::sleep(Duration::from_millis(500));
+            let after = lab.snapshot();
+            let sent = |at: &Value| number(at, "/ports/0/counters/sent/bytes");
+            let seconds = real(&after, "/time_s") - real(&before, "/time_s");
+            most = most.max((sent(&after) - sent(&before)) as f64 * 8.0 / seconds / 1e6 * 1_448.0 / 1_514.0);
+            before = after;
+        }
+        [one, other].into_iter().for_each(|client| drop(ok(&client.wait_with_output().unwrap())));
         if most >= 92.5 {
             break;
         }
