@@ -238,6 +238,9 @@ fn an_experiment_gives_the_files_of_a_sweep() {
         let numbers = std::fs::read_to_string(run.join("numbers.json")).unwrap();
         assert!(numbers.contains("ping.p50_ms") && numbers.contains("ask.p99_us"), "{numbers}");
     }
+    // What cannot be told is no success to those who ask for one.
+    let checked = forebay("te", &[&arguments[..], &["--check"]].concat());
+    assert_eq!(checked.status.success(), !said.contains("cannot be told"), "{}", text(&checked));
     // What is finished is not run again.
     assert!(succeed("te", &arguments).contains("2 of 2 runs were finished before"));
     let report = Command::new(env!("CARGO_BIN_EXE_forebay"))

@@ -440,10 +440,7 @@ impl Host {
         if around.watched {
             return self.send_watched(now, label, from, agenda, around);
         }
-        if self.nic.send_at_once(now, label, &mut around.wires) {
-            return Handed::Over;
-        }
-        self.nic.wait(now, label, from, agenda, &mut around.wires, &mut around.flows)
+        self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows)
     }
 
     #[cold]
@@ -460,11 +457,8 @@ impl Host {
         if self.nic.is_managed() {
             self.trace(now, label.packet, Handed::Over, around);
         }
-        let handed = if self.nic.send_at_once(now, label, &mut around.wires) {
-            Handed::Over
-        } else {
-            self.nic.wait(now, label, from, agenda, &mut around.wires, &mut around.flows)
-        };
+        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
+        // The slot of a packet that was dropped is as it was until another packet gets it.
         if !self.nic.is_managed() {
             self.trace(now, label.packet, handed, around);
         }

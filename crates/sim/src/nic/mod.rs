@@ -143,9 +143,26 @@ impl Nic {
         self.waiting == 0 && wires.send_behind(self.out, label, now, self.ahead)
     }
 
+    /// Sends a packet of an end of a flow as soon as the wire and the packets before it allow.
+    #[inline(always)]
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        label: Label,
+        from: (u32, End),
+        agenda: &mut HostAgenda<'_>,
+        wires: &mut Wires,
+        flows: &mut FlowTable,
+    ) -> Handed {
+        if self.send_at_once(now, label, wires) {
+            return Handed::Over;
+        }
+        self.wait(now, label, from, agenda, wires, flows)
+    }
+
     /// Puts a packet of an end of a flow, which could not be sent at once, where it waits.
     #[inline(always)]
-    pub(crate) fn wait(
+    fn wait(
         &mut self,
         now: Instant,
         label: Label,
