@@ -209,7 +209,8 @@ fn every_frame_of_a_flood_is_received_or_counted() {
             let mut port = attacher.attach("sw", kind, &mut pool).unwrap();
             let mut host = attacher.attach("host", Kind::Packet, &mut pool).unwrap();
             let frame = vec![0x5a; 200];
-            let sent = 5_000;
+            // Far more than the pool and the queues of the kernel hold together.
+            let sent = 10_000;
             for _ in 0..sent {
                 send(&mut host, &mut pool, &frame);
             }
