@@ -71,6 +71,23 @@ fn one_loss_is_repaired_in_a_round_trip_and_cuts_once() {
     }
 }
 
+/// A probe is due while the flow's packets are all out: the last one goes again only if it has left the host, as in the kernel.
+#[test]
+fn a_probe_does_not_repeat_what_is_still_in_its_host() {
+    for (in_host, repeated) in [(false, Some(2)), (true, None)] {
+        let config = config("reno", 10);
+        let mut sender = LinuxSender::new(&config, long(&config, 3), Instant::ZERO, None);
+        let sent = std::iter::from_fn(|| sender.poll(Instant::ZERO)).map(|segment| segment.seq);
+        assert!(sent.eq(0..3));
+        let due = sender.deadline();
+        sender.set_in_host(in_host);
+        sender.on_deadline(due);
+        assert_eq!(sender.poll(due).map(|segment| segment.seq), repeated);
+        assert_eq!(sender.stats().retransmissions, u32::from(!in_host));
+        assert!(sender.deadline() > due, "the timeout is next");
+    }
+}
+
 #[test]
 fn a_lost_tail_is_probed_after_two_round_trips() {
     let pipe = run(&config("reno", 10), 10, drop_first(&[9]));
