@@ -163,7 +163,7 @@ impl<'s> World<'s> {
             switch.reroute(&routes);
             switch
         });
-        let switches: Vec<Switch> = switches.collect();
+        let mut switches: Vec<Switch> = switches.collect();
         for (number, host) in host_nodes.iter().enumerate() {
             let key = host.next_start(&flows, &wires);
             wires.announce(number as u32, host::slot::STARTS, key);
@@ -186,12 +186,17 @@ impl<'s> World<'s> {
             &scenario.measure.trace_switches,
             network.switches.len(),
         );
+        let watched = telemetry || tracer.is_active();
+        // What happens to a link comes too late for packets that were lined up for it before.
+        if !watched && scenario.changes.is_empty() {
+            switches.iter_mut().for_each(Switch::line_up);
+        }
         let sampler = Sampler::new(&scenario.measure, &switches);
         let progress = ProgressSampler::new(&scenario.measure.progress, scenario.workloads.len());
         Self {
             scenario,
             net: Net {
-                watched: telemetry || tracer.is_active(),
+                watched,
                 wires,
                 flows,
                 traffic,
@@ -242,7 +247,7 @@ impl<'s> World<'s> {
             }
             if until == over {
                 measured = true;
-                self.sampler.duration_over(&self.net.wires);
+                self.sampler.duration_over(until, &self.net.wires);
             }
             if until == sample {
                 for switch in &mut self.switches {
@@ -349,6 +354,9 @@ impl<'s> World<'s> {
 
     fn finish(mut self, end: Instant, interrupted: bool, started: f64) -> RunResult {
         self.progress.sample_end(end, &self.net.flows);
+        for switch in &mut self.switches {
+            switch.settle_lined_up(end);
+        }
         for (number, flow) in self.net.flows.flows.iter().enumerate() {
             let record = &mut self.net.flows.records[number];
             if flow.waits_for > 0 || record.spec.start >= end {
@@ -388,7 +396,7 @@ impl<'s> World<'s> {
             in_flight: self.net.wires.arena.live() as u64,
             cost: Cost {
                 events: self.net.events,
-                hops: self.net.wires.hops(),
+                hops: self.net.wires.hops(end),
                 cpu_seconds: cost::cpu_time() - started,
                 peak_memory: cost::peak_memory(),
             },

@@ -1,5 +1,7 @@
 //! A switch: the traffic managers of its ports, between its links.
 
+mod lined_up;
+
 use crate::agenda::{Agenda, Key, MAX_SLOTS, NEVER, Sized};
 use crate::chip::Chip;
 use crate::measure::RecirculationRecord;
@@ -18,7 +20,7 @@ use forebay_script::file::Script;
 use forebay_script::trace::Event;
 use forebay_tm::random::{Random, mix};
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Departure, Instant, Lost, Packet as CorePacket, PacketId, Reason, Tm, Verdict};
+use forebay_tm::{Departure, FifoTm, Instant, Lost, Packet as CorePacket, PacketId, Reason, Tm, Verdict, View};
 
 /// One port.
 #[derive(Clone, Debug)]
@@ -54,7 +56,9 @@ pub(crate) struct AtDrops {
 }
 
 pub(crate) struct Switch {
+    /// Its buffers; none if packets are lined up, see `lined_up.rs`.
     pub(crate) buffers: Vec<Tm>,
+    fifos: Vec<FifoTm>,
     pub(crate) ports: Vec<Port>,
     pub(crate) at_drops: Vec<AtDrops>,
     /// What equal-cost choices are salted with.
@@ -96,6 +100,7 @@ impl Switch {
         });
         Self {
             buffers: setup.buffers.iter().map(|config| Tm::new(config.clone())).collect(),
+            fifos: Vec::new(),
             ports: ports.collect(),
             at_drops: vec![AtDrops::default(); setup.buffers.len()],
             salt: switch_salt(seed, number),
@@ -163,6 +168,19 @@ impl Switch {
         self.ways = routes.of_switch(self.number as usize);
     }
 
+    /// What can be seen of a buffer.
+    pub(crate) fn view(&self, buffer: usize) -> &dyn View {
+        match self.fifos.get(buffer) {
+            Some(fifo) => fifo,
+            None => &self.buffers[buffer],
+        }
+    }
+
+    /// What can be seen of all buffers.
+    pub(crate) fn views(&self) -> impl Iterator<Item = &dyn View> {
+        (0..self.at_drops.len()).map(|buffer| self.view(buffer))
+    }
+
     /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
     /// both. Switches that mirror or play a script have all there can be, programmable chips one of a few numbers.
     pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
@@ -176,6 +194,9 @@ impl Switch {
 
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
+        if !self.fifos.is_empty() {
+            return self.run_lined_up(agenda, horizon, around);
+        }
         if !self.is_plain {
             return self.run_special(agenda, horizon, around);
         }
@@ -636,16 +657,17 @@ impl Switch {
 
     /// Notes how busy the memory and how full the buffer was when a packet was dropped.
     pub(crate) fn note_drop(&mut self, now: Instant, buffer: usize) {
-        let tm = &self.buffers[buffer];
+        let tm = self.view(buffer);
         let (mut sending, mut all) = (0u64, 0u64);
         for port in self.ports.iter().filter(|port| port.buffer as usize == buffer) {
             let rate = tm.rate(port.local as usize).bps();
             all += rate;
             sending += if port.free_at > now { rate } else { 0 };
         }
+        let used = tm.used().as_f64() / tm.config().buffer.as_f64();
         let note = &mut self.at_drops[buffer];
         note.memory.record(sending as f64 / all as f64);
-        note.buffer.record(tm.used().as_f64() / tm.config().buffer.as_f64());
+        note.buffer.record(used);
     }
 
     /// Packets that were pushed out, expelled or displaced are gone.
@@ -679,6 +701,9 @@ impl Switch {
     /// Lets the buffers do what was due before an instant. It would be done at the next arrival or departure, with the same outcome.
     pub(crate) fn settle_before(&mut self, until: Instant, around: &mut Net) {
         let Some(last) = until.ps().checked_sub(1).map(Instant::from_ps) else { return };
+        for tm in &mut self.fifos {
+            tm.advance(last);
+        }
         for buffer in 0..self.buffers.len() {
             if self.buffers[buffer].due() <= last {
                 let lost = &mut self.lost;

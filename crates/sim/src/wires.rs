@@ -39,7 +39,7 @@ pub(crate) struct Link {
     salt: u64,
     /// For a FIFO in front of it: when what was sent so far is on the wire.
     pub(crate) free_at: Instant,
-    /// Bytes sent.
+    /// Bytes that it was given to send.
     pub(crate) sent: u64,
     /// Whether it works.
     pub(crate) up: bool,
@@ -92,6 +92,23 @@ impl Link {
         (label, Some(self.ring[self.full_at as usize & (places - 1)].arrival))
     }
 
+    /// What it has started to send before this time. It may have been given more than that.
+    pub(crate) fn sent_before(&self, now: Instant) -> Sent {
+        let mut sent = Sent { packets: self.put, bytes: self.sent };
+        let places = self.ring.len();
+        let in_flight = if self.up { (self.put + places as u64 - self.full_at) as usize } else { 0 };
+        for back in 1..=in_flight {
+            let InFlight { arrival, label } = self.ring[(self.put as usize - back) & (places - 1)];
+            let took = self.delay.ps() + self.rate.serialization(u64::from(label.bytes())).ps();
+            if arrival.ps() - took < now.ps() {
+                break;
+            }
+            sent.packets -= 1;
+            sent.bytes -= u64::from(label.bytes());
+        }
+        sent
+    }
+
     fn is_empty(&self) -> bool {
         !self.up || self.put + self.ring.len() as u64 == self.full_at
     }
@@ -122,6 +139,12 @@ impl Link {
         self.ring = ring;
         self.full_at += old;
     }
+}
+
+/// Packets that were sent, and their bytes.
+pub(crate) struct Sent {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
 }
 
 /// What became of a packet that was put on a link.
@@ -193,9 +216,9 @@ impl Wires {
         link
     }
 
-    /// Packets that crossed a wire.
-    pub(crate) fn hops(&self) -> u64 {
-        self.links.iter().map(|link| link.put).sum::<u64>() + self.never_sent - self.came_around
+    /// Packets that have been sent over a wire before this time, or are being sent.
+    pub(crate) fn hops(&self, now: Instant) -> u64 {
+        self.links.iter().map(|link| link.sent_before(now).packets).sum::<u64>() + self.never_sent - self.came_around
     }
 
     /// Starts to send a packet. Returns when the wire is free again.

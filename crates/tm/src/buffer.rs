@@ -3,6 +3,7 @@
 //! A packet is charged in whole cells. Which cells it gets never changes a verdict, so by default cells are credits
 //! that are counted; with [`CellMemory`] every cell is a pointer on a real list, as the hardware model needs it.
 
+use crate::counters::Totals;
 use crate::packet::PacketId;
 use crate::units::Bytes;
 use alloc::vec;
@@ -328,14 +329,14 @@ impl Queue {
         Taken { id: descriptor.id, bytes, charge, rank: descriptor.rank, header, after: self.bytes }
     }
 
-    /// Packets that joined whole.
-    pub(crate) fn admitted(&self) -> Count {
-        Count { packets: self.packets_in, bytes: self.bytes_in }
-    }
-
-    /// Packets picked for transmission whole.
-    pub(crate) fn sent(&self) -> Count {
-        Count { packets: self.packets_out, bytes: self.bytes_out }
+    /// Packets that joined whole, that were picked for transmission whole, and that wait.
+    pub(crate) fn totals(&self) -> Totals {
+        Totals {
+            admitted: Count { packets: self.packets_in, bytes: self.bytes_in },
+            sent: Count { packets: self.packets_out, bytes: self.bytes_out },
+            waiting: Count { packets: u64::from(self.packets()), bytes: self.bytes },
+            peak: Bytes::new(self.peak),
+        }
     }
 
     /// A packet that was picked for transmission whole was not sent after all.

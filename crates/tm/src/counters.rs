@@ -36,6 +36,14 @@ impl Losses {
     }
 }
 
+/// What a queue counts on the way of every packet.
+pub(crate) struct Totals {
+    pub(crate) admitted: Count,
+    pub(crate) sent: Count,
+    pub(crate) waiting: Count,
+    pub(crate) peak: Bytes,
+}
+
 /// The counters of a queue, of all queues of a port, or of all queues. Bytes are real lengths on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -79,19 +87,19 @@ impl Counters {
         self.dropped_by(Reason::Expelled)
     }
 
-    pub(crate) fn of_queue(queue: &crate::buffer::Queue, losses: &Losses) -> Self {
+    pub(crate) fn new(totals: &Totals, losses: &Losses) -> Self {
         let mut trimmed = losses.trimmed;
         trimmed += losses.mirrored;
         let mut counters = Self {
-            admitted: queue.admitted(),
-            sent: queue.sent(),
+            admitted: totals.admitted,
+            sent: totals.sent,
             marked: losses.marked,
             trimmed,
             headers_sent: losses.headers_sent,
             returned: losses.returned,
             dropped_by: losses.dropped,
-            waiting: Count { packets: u64::from(queue.packets()), bytes: queue.bytes },
-            peak: Bytes::new(queue.peak),
+            waiting: totals.waiting,
+            peak: totals.peak,
             ..Self::default()
         };
         let after_admission = |reason: &&Reason| matches!(reason, Reason::PushedOut | Reason::Expelled);
@@ -108,8 +116,15 @@ impl Counters {
         counters
     }
 
-    /// Adds the counters of another queue. The peak, which is not a sum, is left to the caller.
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// The sums of counters, with the peak of all of them, which is not a sum.
+    pub(crate) fn sum(counters: impl Iterator<Item = Self>, peak: Bytes) -> Self {
+        counters.fold(Self { peak, ..Self::default() }, |mut sum, counters| {
+            sum.add(&counters);
+            sum
+        })
+    }
+
+    fn add(&mut self, other: &Self) {
         let pairs = [
             (&mut self.offered, other.offered),
             (&mut self.admitted, other.admitted),

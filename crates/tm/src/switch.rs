@@ -17,6 +17,7 @@ use crate::schedule::{Place, Scheduler, SchedulerConfig};
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
 use crate::verdict::{Departure, Explanation, Lost, Reason, Threshold, Verdict, Why};
+use crate::view::View;
 use alloc::format;
 
 /// Where an instant is, for what the core does on its own.
@@ -625,29 +626,17 @@ impl Tm {
 
     /// The counters of a queue.
     pub fn queue_counters(&self, queue: usize) -> Counters {
-        Counters::of_queue(&self.path.buffer.queues[queue], &self.path.losses[queue])
+        Counters::new(&self.path.buffer.queues[queue].totals(), &self.path.losses[queue])
     }
 
     /// The counters of a port: the sums over its queues, and its own peak.
     pub fn port_counters(&self, port: usize) -> Counters {
-        let first = port * self.path.config.queues;
-        let mut sum = self.sum(first..first + self.path.config.queues);
-        sum.peak = Bytes::new(self.path.ports[port].peak);
-        sum
+        View::port_counters(self, port)
     }
 
     /// The counters of the whole buffer: the sums over all queues, and its own peak.
     pub fn pool_counters(&self) -> Counters {
-        let mut sum = self.sum(0..self.path.buffer.queues.len());
-        sum.peak = Bytes::new(self.path.buffer.peak());
-        sum
-    }
-
-    fn sum(&self, queues: core::ops::Range<usize>) -> Counters {
-        queues.fold(Counters::default(), |mut sum, queue| {
-            sum.add(&self.queue_counters(queue));
-            sum
-        })
+        View::pool_counters(self)
     }
 
     /// Memory bandwidth used so far.
@@ -679,5 +668,39 @@ impl Tm {
         self.path.buffer.is_consistent(waiting, headers)
             && ports
             && counters.offered.packets + headers_lost == gone + data_waiting
+    }
+}
+
+impl View for Tm {
+    fn config(&self) -> &ValidConfig {
+        self.config()
+    }
+
+    fn used(&self) -> Bytes {
+        self.used()
+    }
+
+    fn queue_bytes(&self, queue: usize) -> Bytes {
+        self.queue_bytes(queue)
+    }
+
+    fn threshold(&self, queue: usize) -> Option<Threshold> {
+        self.threshold(queue)
+    }
+
+    fn queue_counters(&self, queue: usize) -> Counters {
+        self.queue_counters(queue)
+    }
+
+    fn port_peak(&self, port: usize) -> Bytes {
+        Bytes::new(self.path.ports[port].peak)
+    }
+
+    fn peak(&self) -> Bytes {
+        Bytes::new(self.path.buffer.peak())
+    }
+
+    fn memory_reads(&self) -> MemoryReads {
+        self.memory_reads()
     }
 }

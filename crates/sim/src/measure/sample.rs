@@ -35,7 +35,7 @@ impl Sampler {
     pub(crate) fn new(setup: &MeasureSetup, switches: &[Switch]) -> Self {
         let among = |chosen: &[usize]| (0..switches.len()).map(|switch| chosen.contains(&switch)).collect();
         let buffers = switches.iter().map(|switch| {
-            let buffers = switch.buffers.iter().map(|tm| BufferSamples {
+            let buffers = switch.views().map(|tm| BufferSamples {
                 whole: Occupancy::default(),
                 ports: vec![Occupancy::default(); tm.config().rates.len()],
                 queues: vec![Occupancy::default(); tm.config().total_queues()],
@@ -65,7 +65,7 @@ impl Sampler {
         self.next = now + self.every;
         self.samples += 1;
         for (number, switch) in switches.iter().enumerate() {
-            for (buffer, tm) in switch.buffers.iter().enumerate() {
+            for (buffer, tm) in switch.views().enumerate() {
                 let used = tm.used();
                 if self.watched[number] {
                     self.timeline.push(watch(now, number, buffer, switch));
@@ -95,8 +95,8 @@ impl Sampler {
     }
 
     /// Notes what every link has sent: utilization is that of the time before.
-    pub(crate) fn duration_over(&mut self, wires: &Wires) {
-        self.sent = Some(wires.links.iter().map(|link| link.sent).collect());
+    pub(crate) fn duration_over(&mut self, now: Instant, wires: &Wires) {
+        self.sent = Some(wires.links.iter().map(|link| link.sent_before(now).bytes).collect());
     }
 
     /// What became of every buffer, port and queue.
@@ -112,13 +112,13 @@ impl Sampler {
             None => Duration::from_ps(end.ps()),
         };
         if self.sent.is_none() {
-            self.duration_over(wires);
+            self.duration_over(end, wires);
         }
         let sent = self.sent.take().unwrap_or_default();
         let mut places = Vec::new();
         for (number, switch) in switches.iter().enumerate() {
             for (buffer, mut samples) in core::mem::take(&mut self.buffers[number]).into_iter().enumerate() {
-                let tm = &switch.buffers[buffer];
+                let tm = switch.view(buffer);
                 let mut place =
                     |port: Option<usize>, queue: Option<usize>, counters: Counters, mut occupancy: Occupancy| {
                         occupancy.record_zeros(self.samples - occupancy.samples());
@@ -162,7 +162,7 @@ impl Sampler {
 
 /// One sample of a buffer for the timeline.
 fn watch(at: Instant, number: usize, buffer: usize, switch: &Switch) -> TimelineSample {
-    let tm = &switch.buffers[buffer];
+    let tm = switch.view(buffer);
     let queues = tm.config().queues;
     let lengths = (0..tm.config().total_queues()).map(|queue| tm.queue_bytes(queue));
     let (longest, bytes) =
@@ -181,7 +181,7 @@ fn watch(at: Instant, number: usize, buffer: usize, switch: &Switch) -> Timeline
 
 /// One sample of each queue of a buffer that was ever offered something.
 fn watch_queues(at: Instant, number: usize, buffer: usize, switch: &Switch) -> impl Iterator<Item = QueueSample> {
-    let tm = &switch.buffers[buffer];
+    let tm = switch.view(buffer);
     let queues = tm.config().queues;
     let used = (0..tm.config().total_queues()).filter(|queue| tm.queue_counters(*queue).offered.packets > 0);
     used.map(move |queue| QueueSample {
