@@ -193,9 +193,11 @@ fn set_host(layout: &Layout, number: usize, settings: &HostSettings) -> Result<(
     ] {
         let _ = writeln!(lines, "echo {value} >/proc/sys/net/ipv4/{key}");
     }
-    if let Some(bytes) = settings.socket_memory {
-        for key in ["tcp_rmem", "tcp_wmem"] {
-            let _ = writeln!(lines, "echo 4096 {bytes} {bytes} >/proc/sys/net/ipv4/{key}");
+    for key in ["tcp_rmem", "tcp_wmem"] {
+        let own = || std::fs::read_to_string(format!("/proc/sys/net/ipv4/{key}")).unwrap_or_default();
+        let sizes = settings.socket_memory.map_or_else(own, |bytes| format!("4096 {bytes} {bytes}"));
+        if !sizes.is_empty() {
+            let _ = writeln!(lines, "echo {} >/proc/sys/net/ipv4/{key}", sizes.trim());
         }
     }
     lines.push_str("ip link set dev lo up\n");

@@ -120,6 +120,17 @@ pub struct Rule {
     pub action: Action,
 }
 
+/// What a receiver has for data that waits for its application, and so for its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveBuffer {
+    /// As much as need be.
+    Large,
+    /// So much.
+    Fixed(Bytes),
+    /// What the kernel gives it by and by.
+    Auto,
+}
+
 /// A script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
@@ -143,8 +154,8 @@ pub struct Script {
     pub rto_min: Duration,
     /// Whether a pause makes the window small again.
     pub idle_restart: bool,
-    /// The receivers' buffers, if they are not as large as need be.
-    pub receive_buffer: Option<Bytes>,
+    /// The receivers' buffers.
+    pub receive_buffer: ReceiveBuffer,
     /// When a run ends that does not come to its end.
     pub limit: Duration,
     /// What is to be known of the result; empty: nothing.
@@ -205,7 +216,7 @@ pub fn read(file: &str, text: &str) -> Result<Script, Diagnostic> {
         initial_window: counted_or(&root, "initial_window", 10, 1_000)?,
         rto_min: time_or(&root, "rto_min", Duration::from_us(200_000))?,
         idle_restart: root.get("idle_restart").map_or(Ok(true), |value| value.boolean())?,
-        receive_buffer: None,
+        receive_buffer: ReceiveBuffer::Large,
         limit: time_or(&root, "limit", Duration::from_us(20_000_000))?,
         note: root.get("note").map_or(Ok(String::new()), |value| line(&value))?,
         flows: Vec::new(),
@@ -225,13 +236,14 @@ pub fn read(file: &str, text: &str) -> Result<Script, Diagnostic> {
         script.mark_above = Some(value.bytes()?);
     }
     script.receive_buffer = match root.get("receive_buffer") {
-        None => None,
+        None => ReceiveBuffer::Large,
+        Some(value) if value.is_text() && value.text()? == "auto" => ReceiveBuffer::Auto,
         Some(value) => {
             let bytes = value.bytes()?;
             if bytes.get() < 2_304 || bytes.get() > 100_000_000 {
-                return Err(value.error("no socket has such a buffer", "give 2304 bytes to 100MB"));
+                return Err(value.error("no socket has such a buffer", "give 2304 bytes to 100MB, or \"auto\""));
             }
-            Some(bytes)
+            ReceiveBuffer::Fixed(bytes)
         }
     };
     if let Some(value) = root.get("rto_min").filter(|_| script.rto_min.ps() % 1_000_000_000 != 0) {

@@ -1,7 +1,7 @@
 //! Script files: what is wrong with bad ones, and that no text is too strange for the reader.
 
 use forebay_script::director::{Director, Subject};
-use forebay_script::file::{Action, CongestionControl, Which, read};
+use forebay_script::file::{Action, CongestionControl, ReceiveBuffer, Which, read};
 use forebay_tm::{Bytes, Duration, Rate};
 use proptest::prelude::*;
 
@@ -62,7 +62,12 @@ fn everything_is_read() {
     assert_eq!((script.buffer, script.mark_above), (Bytes::new(60_000), Some(Bytes::new(30_000))));
     assert_eq!((script.initial_window, script.rto_min), (4, Duration::from_us(20_000)));
     assert!(script.ecn && !script.idle_restart);
-    assert_eq!((script.receive_buffer, script.limit), (Some(Bytes::new(64_000)), Duration::from_us(5_000_000)));
+    assert_eq!(
+        (script.receive_buffer, script.limit),
+        (ReceiveBuffer::Fixed(Bytes::new(64_000)), Duration::from_us(5_000_000))
+    );
+    let auto = with("receive_buffer = \"64KB\"", "receive_buffer = \"auto\"");
+    assert_eq!(read("auto.toml", &auto).unwrap().receive_buffer, ReceiveBuffer::Auto);
     let [first, second] = &script.flows[..] else { panic!("two flows") };
     assert_eq!((first.segments(), second.segments(), second.reply_segments()), (60, 12, 6));
     assert_eq!(second.writes[1].at, Duration::from_us(200_000));

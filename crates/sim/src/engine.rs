@@ -305,7 +305,14 @@ impl<'s> World<'s> {
         let mut agenda = self.net.wires.borrow_agenda(node);
         match self.hosts.get_mut(node) {
             Some(host) => host.run(&mut agenda, horizon, &mut self.net),
-            None => self.switches[node - self.hosts.len()].run(&mut agenda, horizon, &mut self.net),
+            None => {
+                let switch = &mut self.switches[node - self.hosts.len()];
+                if switch.lines_up() {
+                    switch.run_lined_up(&mut agenda, horizon, &mut self.net);
+                } else {
+                    switch.run(&mut agenda, horizon, &mut self.net);
+                }
+            }
         }
         self.net.wires.return_agenda(node, agenda);
     }

@@ -656,6 +656,7 @@ impl Outgoing {
                 to: flow.dst,
                 hash: flow.hash,
                 class: flow.class,
+                echo: around.flows.senders.get(flow.sender).machine.echo(),
                 ..Packet::default()
             },
             sender: flow.sender,

@@ -70,7 +70,8 @@ pub struct Packet {
     pub flow: u32,
     /// A packet number, see [`Kind`].
     pub seq: u32,
-    /// The packet number that an answer is about.
+    /// The packet number that an answer is about. Linux's ACKs have their time stamp here, unless they are about a duplicate, and data carries
+    /// it back.
     pub echo: u32,
     /// The host it goes to.
     pub to: u32,

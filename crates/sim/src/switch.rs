@@ -194,9 +194,6 @@ impl Switch {
 
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
-        if !self.fifos.is_empty() {
-            return self.run_lined_up(agenda, horizon, around);
-        }
         if !self.is_plain {
             return self.run_special(agenda, horizon, around);
         }

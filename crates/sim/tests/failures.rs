@@ -161,7 +161,8 @@ fn with_the_only_path_down_a_flow_waits_for_the_repair() {
     let result = run_flows(&text, &[flow(0, 0, 4, 5_000_000), flow(0, 1, 5, 5_000_000)]);
     let (cut, other) = (&result.flows[0], &result.flows[1]);
     assert!(cut.end.ps() > repair && cut.end.ps() < 2 * repair + us(6_000), "{cut:?}");
-    assert!(cut.timeouts >= 4, "{cut:?}");
+    // The flow's own queue is part of the round trip that the timer starts from.
+    assert!(cut.timeouts >= 3, "{cut:?}");
     assert!(other.slowdown().unwrap() < 3.0, "{other:?}");
     assert_conserved(&result, "repair");
 }

@@ -1,7 +1,7 @@
 //! The hosts of a script: one opens its connections and writes, the other reads. They end when their input does.
 
 use crate::clock;
-use forebay_script::file::{FIRST_SENDER_PORT, Flow, MSS, RECEIVER_PORT, Script};
+use forebay_script::file::{FIRST_SENDER_PORT, Flow, MSS, RECEIVER_PORT, ReceiveBuffer, Script};
 use forebay_tm::Duration;
 use rustix::net::sockopt::{
     set_socket_linger, set_socket_recv_buffer_size_force, set_socket_reuseaddr, set_tcp_congestion,
@@ -102,7 +102,7 @@ pub fn receive(script: &Script, congestion_control: &str) -> Result<(), String> 
 fn listener(script: &Script, congestion_control: &str) -> io::Result<OwnedFd> {
     // A connection with DCTCP is only given ECN by a listener that has it, too; lingering and buffers are handed on to connections.
     let listener = socket(congestion_control)?;
-    if let Some(bytes) = script.receive_buffer {
+    if let ReceiveBuffer::Fixed(bytes) = script.receive_buffer {
         set_socket_recv_buffer_size_force(&listener, bytes.get() as usize)?;
     }
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, RECEIVER_PORT))?;

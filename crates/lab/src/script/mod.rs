@@ -13,7 +13,7 @@ use crate::network::{self, HostSettings, Lock};
 use crate::program::{cannot_start, in_namespace, run};
 use crate::switch_file::{self, Treatment};
 use crate::switch_process::{SwitchProcess, own_program};
-use forebay_script::file::Script;
+use forebay_script::file::{ReceiveBuffer, Script};
 use forebay_script::trace::Trace;
 use forebay_sim::transport::TransportConfig;
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
@@ -107,7 +107,7 @@ impl Stage {
             mss: None,
             paced: false,
             idle_restart: script.idle_restart,
-            socket_memory: Some(SOCKET_MEMORY),
+            socket_memory: (script.receive_buffer != ReceiveBuffer::Auto).then_some(SOCKET_MEMORY),
             ipv6: false,
         };
         network::up(&self.layout, &settings, &self.held)?;

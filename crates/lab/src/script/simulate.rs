@@ -2,12 +2,12 @@
 
 use super::ScriptFile;
 use crate::error::{LabError, Result};
-use forebay_script::file::{HEADER, MSS, Script};
+use forebay_script::file::{HEADER, MSS, ReceiveBuffer, Script};
 use forebay_script::trace::Trace;
 use forebay_sim::engine;
 use forebay_sim::flow::{Application, FlowSpec, TrafficPlan};
 use forebay_sim::scenario::Scenario;
-use forebay_tm::{Bytes, Duration, Instant};
+use forebay_tm::{Duration, Instant};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -62,19 +62,23 @@ fn text(script: &Script) -> String {
         let _ = write!(out, "[ecn]\nkind = \"step\"\nthreshold = {}\n", threshold.get());
     }
     // The kernel takes half of a socket's memory, which it makes twice as large as asked for, for the window.
-    let window = script.receive_buffer.map_or(8 << 20, Bytes::get);
+    let fixed = |window: u64| format!("receive_window = {window}\nreceive_window_max = {}\n", window * 1_448 / 1_152);
+    let windows = match script.receive_buffer {
+        ReceiveBuffer::Large => fixed(8 << 20),
+        ReceiveBuffer::Fixed(bytes) => fixed(bytes.get()),
+        ReceiveBuffer::Auto => String::new(),
+    };
     let _ = write!(
         out,
         "[nic]\nkind = \"unlimited\"\n\
          [transport.{name}]\nmss = {MSS}\nheader = {HEADER}\nack_bytes = {HEADER}\ninitial_window = {}\n\
          rto_min = {}\nhandshake = true\npacing = false\nidle_restart = {}\n\
-         receive_window = {window}\nreceive_window_max = {}\necn = {}\n\
+         {windows}ecn = {}\n\
          [[workload]]\nkind = \"permutation\"\nbytes = 1000\ntransport = \"{name}\"\n\
          [measure]\nsample = \"10ms\"\n",
         script.initial_window,
         ps(script.rto_min),
         script.idle_restart,
-        window * 1_448 / 1_152,
         script.ecn,
     );
     out

@@ -23,8 +23,15 @@ impl Switch {
         self.fifos.iter_mut().for_each(|tm| tm.advance(last));
     }
 
-    /// Handles all events before the horizon.
-    pub(super) fn run_lined_up(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
+    /// Whether packets are lined up.
+    #[inline(always)]
+    pub(crate) fn lines_up(&self) -> bool {
+        !self.fifos.is_empty()
+    }
+
+    /// [`Switch::run`] where packets are lined up.
+    #[inline(never)]
+    pub(crate) fn run_lined_up(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
         match agenda.slots() {
             2 => self.run_arrivals::<4>(agenda.sized(), horizon, around),
             4 => self.run_arrivals::<8>(agenda.sized(), horizon, around),

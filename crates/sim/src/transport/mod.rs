@@ -228,6 +228,15 @@ impl Sender {
         }
     }
 
+    /// The receiver's time stamp that its packets carry back; 0 if there is none.
+    #[inline(always)]
+    pub fn echo(&self) -> u32 {
+        match self {
+            Self::Linux(sender) => sender.peer_stamp(),
+            _ => 0,
+        }
+    }
+
     /// What it has been through.
     pub fn stats(&self) -> SenderStats {
         each_sender!(self, sender => sender.stats())

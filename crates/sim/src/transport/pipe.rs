@@ -120,6 +120,7 @@ impl Pipe {
                 seq: segment.seq,
                 flags: segment.flags,
                 rank: segment.rank,
+                echo: self.sender.echo(),
                 sent_at: self.now,
                 bytes,
                 ..Packet::default()

@@ -95,7 +95,7 @@ impl Default for LinuxConfig {
             timer_tick: Duration::from_us(4_000),
             quick_acks: 16,
             sack_compression: true,
-            receive_window_max: Bytes::new(3 << 20),
+            receive_window_max: Bytes::new(20 << 20),
         }
     }
 }

@@ -81,7 +81,70 @@ pub struct LinuxReceiver {
     round_received: u32,
     last_received: u32,
     round_start: Instant,
-    base_rtt: Duration,
+    trip: ReceiverTrip,
+}
+
+/// The round trip as a receiver estimates it.
+///
+/// Linux has samples from its time stamps that data carries back, in whole milliseconds, and from the time that a whole window takes to come
+/// in, where these say nothing. A shorter sample is taken over as it is, a longer one of time stamps with an eighth of the
+/// weight, a longer one of a window not at all.
+#[derive(Clone, Debug)]
+struct ReceiverTrip {
+    /// Eight times the estimate; 0 before the first sample.
+    smoothed8: u64,
+    /// The time stamp that came back last.
+    back: u32,
+    /// The window that is being timed: when it began, and the packet that ends it.
+    window_start: Instant,
+    window_end: u32,
+}
+
+impl ReceiverTrip {
+    const MILLISECOND: u64 = 1_000_000_000;
+    /// Bits that a unit of a time stamp has: about a microsecond. A time stamp has 31 bits, and is not 0.
+    const UNIT: u32 = 20;
+    const STAMPS: u32 = u32::MAX >> 1;
+
+    /// The time stamp of now.
+    #[inline(always)]
+    fn stamp(now: Instant) -> u32 {
+        ((now.ps() >> Self::UNIT) as u32 & Self::STAMPS).max(1)
+    }
+
+    /// Data has come in up to `expected`, with a window of so many packets; the time stamp that it carries back.
+    fn measure(&mut self, now: Instant, back: u32, expected: u32, window: u32) {
+        if back != self.back {
+            self.back = back;
+            let ago = u64::from(Self::stamp(now).wrapping_sub(back) & Self::STAMPS) << Self::UNIT;
+            // By a clock of milliseconds.
+            let sample =
+                (now.ps() / Self::MILLISECOND - now.ps().saturating_sub(ago) / Self::MILLISECOND) * Self::MILLISECOND;
+            if self.smoothed8 == 0 || sample * 8 < self.smoothed8 {
+                self.take_shorter(sample);
+            } else {
+                self.smoothed8 = self.smoothed8 - self.smoothed8 / 8 + sample;
+            }
+        }
+        if self.window_start == Instant::NEVER || expected >= self.window_end {
+            if self.window_start != Instant::NEVER {
+                self.take_shorter(now.since(self.window_start).ps());
+            }
+            self.window_start = now;
+            self.window_end = expected.saturating_add(window);
+        }
+    }
+
+    fn take_shorter(&mut self, sample: u64) {
+        if sample > 0 && (self.smoothed8 == 0 || sample * 8 < self.smoothed8) {
+            self.smoothed8 = sample * 8;
+        }
+    }
+
+    /// The estimate; the longest span there is before the first sample.
+    fn estimate(&self) -> Duration {
+        if self.smoothed8 == 0 { Duration::from_ps(u64::MAX) } else { Duration::from_ps(self.smoothed8 / 8) }
+    }
 }
 
 impl LinuxReceiver {
@@ -130,7 +193,7 @@ impl LinuxReceiver {
             round_received: 0,
             last_received: 10,
             round_start: Instant::NEVER,
-            base_rtt: flow.base_rtt,
+            trip: ReceiverTrip { smoothed8: 0, back: 0, window_start: Instant::NEVER, window_end: 0 },
         }
     }
 
@@ -157,21 +220,21 @@ impl LinuxReceiver {
         }
         self.capable = packet.has(flag::ECT);
         self.expected = seq + 1;
-        self.grow_room(now);
+        self.grow_room(now, packet.echo);
         if (self.told >= seq) & (packet.sent_at >= self.stamp) {
             self.stamp = packet.sent_at;
         }
         self.last_packet = now;
-        self.acknowledge(now, packet, seq)
+        self.acknowledge(now, packet)
     }
 
     /// A packet in order: it is acknowledged now, or waits for the next.
     #[inline(always)]
-    fn acknowledge(&mut self, now: Instant, packet: &mut Packet, echo: u32) -> Reply {
+    fn acknowledge(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         let due = self.expected - self.told >= self.every;
         if due | (self.quick != 0) | packet.has(flag::PUSH) {
             self.quick -= u32::from(self.quick != 0);
-            return self.answer(packet, echo);
+            return self.answer(now, packet);
         }
         if self.ack_at == Instant::NEVER {
             self.hold(now, self.ack_delay);
@@ -189,11 +252,11 @@ impl LinuxReceiver {
 
     /// Makes a packet into an ACK of all that has come in.
     #[inline(always)]
-    fn answer(&mut self, packet: &mut Packet, echo: u32) -> Reply {
+    fn answer(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         self.ack_at = Instant::NEVER;
         self.compressed = 0;
         self.told = self.expected;
-        self.fill(packet, self.expected, echo);
+        self.fill(now, packet, self.expected);
         if self.beyond != 0 {
             (packet.block, packet.more) = self.blocks();
         }
@@ -201,10 +264,10 @@ impl LinuxReceiver {
     }
 
     #[inline(always)]
-    fn fill(&self, packet: &mut Packet, seq: u32, echo: u32) {
+    fn fill(&self, now: Instant, packet: &mut Packet, seq: u32) {
         packet.kind = Kind::Ack;
         packet.seq = seq;
-        packet.echo = echo;
+        packet.echo = ReceiverTrip::stamp(now);
         packet.block = (0, 0);
         packet.more = MoreBlocks::default();
         packet.window = self.room - self.unread.min(self.room);
@@ -227,9 +290,9 @@ impl LinuxReceiver {
     /// The receive window grows by two packets for each that comes in, as far as memory allows. While it does, every packet is
     /// acknowledged at once, so that the sender gets to know.
     #[inline(always)]
-    fn grow_room(&mut self, now: Instant) {
+    fn grow_room(&mut self, now: Instant, back: u32) {
         if self.memory < self.most_room {
-            self.grow_memory(now);
+            self.grow_memory(now, back);
         }
         if self.room < self.memory {
             self.room = (self.room + 2).min(self.memory);
@@ -239,17 +302,18 @@ impl LinuxReceiver {
 
     /// Memory is given for twice what comes in in a round trip, and more while that grows.
     #[inline(never)]
-    fn grow_memory(&mut self, now: Instant) {
+    fn grow_memory(&mut self, now: Instant, back: u32) {
+        self.trip.measure(now, back, self.expected, self.room);
         self.round_received += 1;
         if self.round_start == Instant::NEVER {
             self.round_start = now;
         }
-        if now.since(self.round_start) < self.base_rtt {
+        if now.since(self.round_start) < self.trip.estimate() {
             return;
         }
         let (received, before) = (u64::from(self.round_received), u64::from(self.last_received.max(1)));
         if received > before {
-            let twice = 2 * received + 16;
+            let twice = 2 * received;
             let grown = twice + 2 * (twice * (received - before) / before);
             self.memory = self.memory.max(u32::try_from(grown).unwrap_or(u32::MAX).min(self.most_room));
             self.last_received = self.round_received;
@@ -266,7 +330,8 @@ impl LinuxReceiver {
         match packet.kind {
             Kind::Probe => {
                 let stamp = packet.sent_at;
-                self.answer(packet, NO_ECHO);
+                self.answer(now, packet);
+                packet.echo = NO_ECHO;
                 packet.sent_at = stamp;
                 if self.received() == 0 {
                     packet.window = packet.window.min(self.handshake_room);
@@ -286,7 +351,7 @@ impl LinuxReceiver {
         }
         if seq < self.expected {
             self.quick = self.quick.max(QUICK);
-            return self.answer_duplicate(packet);
+            return self.answer_duplicate(now, packet);
         }
         let mut at_once = false;
         let before = self.expected;
@@ -300,7 +365,7 @@ impl LinuxReceiver {
         self.capable |= packet.has(flag::ECT);
         if seq == self.expected {
             self.expected = seq + 1;
-            self.grow_room(now);
+            self.grow_room(now, packet.echo);
             if self.beyond > 0 {
                 self.fill_gap();
                 // The gap is filled when nothing is left beyond it.
@@ -311,11 +376,11 @@ impl LinuxReceiver {
             self.ring.reserve(self.expected, seq - self.expected + 1);
             if self.ring.contains(seq) {
                 self.quick = self.quick.max(QUICK);
-                return self.answer_duplicate(packet);
+                return self.answer_duplicate(now, packet);
             }
             self.ring.insert(seq);
             self.beyond += 1;
-            self.grow_room(now);
+            self.grow_room(now, packet.echo);
             self.tell(seq);
         }
         if self.pause.is_some_and(|(from, until)| from <= now && now < until) && !completes {
@@ -331,7 +396,7 @@ impl LinuxReceiver {
             let now_marked = core::mem::replace(&mut self.marked, marked);
             self.ack_at = Instant::NEVER;
             self.told = seq;
-            self.fill(packet, seq, seq.saturating_sub(1));
+            self.fill(now, packet, seq);
             self.marked = now_marked;
             self.hold(now, Duration::ZERO);
             self.is_tick = true;
@@ -339,12 +404,12 @@ impl LinuxReceiver {
         }
         if at_once || completes {
             self.quick = self.quick.saturating_sub(1);
-            return self.answer(packet, seq);
+            return self.answer(now, packet);
         }
         if self.beyond == 0 {
-            return self.acknowledge(now, packet, seq);
+            return self.acknowledge(now, packet);
         }
-        self.acknowledge_beyond(now, packet, seq)
+        self.acknowledge_beyond(now, packet)
     }
 
     /// Follows marks: what they make the echo, whether that is told at once, and what is owed before it.
@@ -372,10 +437,11 @@ impl LinuxReceiver {
         }
     }
 
-    fn answer_duplicate(&mut self, packet: &mut Packet) -> Reply {
+    fn answer_duplicate(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         let echo = packet.seq;
         self.quick = self.quick.saturating_sub(1);
-        self.answer(packet, echo);
+        self.answer(now, packet);
+        packet.echo = echo;
         packet.flags |= flag::DUPLICATE;
         Reply::Answer
     }
@@ -408,7 +474,7 @@ impl LinuxReceiver {
     }
 
     /// Something is missing: the first ACKs go out at once, the next ones may be held back for a moment.
-    fn acknowledge_beyond(&mut self, now: Instant, packet: &mut Packet, echo: u32) -> Reply {
+    fn acknowledge_beyond(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         if self.missing != self.expected {
             self.missing = self.expected;
             self.repeats = 0;
@@ -419,7 +485,7 @@ impl LinuxReceiver {
                 self.repeats += 1;
             }
             self.quick = self.quick.saturating_sub(1);
-            return self.answer(packet, echo);
+            return self.answer(now, packet);
         }
         self.compressed += 1;
         if self.compressed == 1 {
@@ -461,7 +527,7 @@ impl LinuxReceiver {
             // All is read, and the sender is told that there is room again.
             self.pause = None;
             if core::mem::take(&mut self.unread) > 0 {
-                return self.answer(packet, self.expected.wrapping_sub(1));
+                return self.answer(now, packet);
             }
         }
         if now < self.ack_at {
@@ -474,6 +540,6 @@ impl LinuxReceiver {
                 return Reply::Nothing;
             }
         }
-        self.answer(packet, self.expected.wrapping_sub(1))
+        self.answer(now, packet)
     }
 }

@@ -91,7 +91,9 @@ impl LinuxSender {
         let lost_before = self.losses;
         self.take_room(packet);
         self.take_reports(now, packet, &mut news);
-        if packet.has(flag::DUPLICATE) {
+        if !packet.has(flag::DUPLICATE) {
+            self.peer_stamp = packet.echo;
+        } else {
             self.take_duplicate(packet.echo, prior_una, &mut news);
         }
         if self.state != State::Loss || self.undo.marker.is_some() {

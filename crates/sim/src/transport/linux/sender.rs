@@ -104,6 +104,8 @@ pub struct LinuxSender {
     pub(super) cwr: bool,
     pub(super) losses: u32,
     window_end: u32,
+    /// The time stamp of the last ACK.
+    pub(super) peer_stamp: u32,
     written: u32,
     writing: Option<Writing>,
     last_sent: Instant,
@@ -233,6 +235,7 @@ impl LinuxSender {
             cwr: false,
             losses: 0,
             window_end: room,
+            peer_stamp: 0,
             written: flow.packets,
             writing: None,
             last_sent: now,
@@ -345,6 +348,7 @@ impl LinuxSender {
         let delivered = seq - self.una;
         self.una = seq;
         self.timeouts_in_a_row = 0;
+        self.peer_stamp = packet.echo;
         self.take_room(packet);
         let rtt = now.since(last);
         self.rack.rtt = rtt;
@@ -491,6 +495,12 @@ impl LinuxSender {
     #[inline]
     pub fn is_done(&self) -> bool {
         self.una >= self.packets
+    }
+
+    /// The time stamp of the last ACK; 0 before the first.
+    #[inline(always)]
+    pub fn peer_stamp(&self) -> u32 {
+        self.peer_stamp
     }
 
     /// What it has been through.

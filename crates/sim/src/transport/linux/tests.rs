@@ -199,6 +199,48 @@ fn the_first_flight_ends_at_the_receive_window() {
     assert_eq!(first, 65_535 / 1_460);
 }
 
+/// What comes in in a round trip grows with the queue that the flow itself builds, and with it the receive window: it limits nothing for long, however short
+/// the round trip is without a queue.
+#[test]
+fn the_receive_window_follows_the_queue() {
+    for (base, rate) in [(1_300, 20_000_000), (20, 10_000_000_000)] {
+        let config = config("reno", 10);
+        let base_rtt = Duration::from_us(base);
+        let rate = Rate::from_bps(rate);
+        let flow = FlowInfo { base_rtt, open_rtt: base_rtt, rate, ..flow(&config, 5_000) };
+        let mut pipe = Pipe::of(&config, flow, Some(rate));
+        let mut longest = 0;
+        pipe.run_to_end(|pipe, _| {
+            longest = longest.max(pipe.queued());
+            Fate::default()
+        });
+        assert!(longest > 1_000_000, "{base} us: {longest}");
+    }
+}
+
+/// Linux 6.18 through a port of 10 Mb/s with a long queue, with a round trip of 20.4 ms: when it acknowledged these packets, it had
+/// room for so many (`receive_buffer = "auto"` in a script).
+#[test]
+fn the_receive_window_grows_as_in_the_kernel() {
+    let kernel = [(100, 104.7), (300, 407.3), (500, 632.0)];
+    let mut config = config("reno", 10);
+    config.common.mss = 1_448;
+    let (base_rtt, rate) = (Duration::from_us(20_400), Rate::from_bps(10_000_000));
+    let flow = FlowInfo { base_rtt, open_rtt: base_rtt, rate, ..flow(&config, 900) };
+    let mut pipe = Pipe::of(&config, flow, Some(rate));
+    let mut rooms = Vec::new();
+    let end = Instant::from_ps(10_000_000_000_000);
+    let note = |ack: &Packet| {
+        rooms.push((ack.seq, ack.window));
+        false
+    };
+    assert!(pipe.run(end, |_, _| Fate::default(), note));
+    for (seq, room) in kernel {
+        let (_, own) = rooms.iter().find(|(acked, _)| *acked >= seq).unwrap();
+        assert!((f64::from(*own) / room - 1.0).abs() < 0.15, "at {seq}: {own}, {room}");
+    }
+}
+
 #[test]
 fn a_pause_brings_the_window_back() {
     let ms = |ms: u64| Duration::from_us(ms * 1_000);
