@@ -698,9 +698,7 @@ impl Switch {
     /// Lets the buffers do what was due before an instant. It would be done at the next arrival or departure, with the same outcome.
     pub(crate) fn settle_before(&mut self, until: Instant, around: &mut Net) {
         let Some(last) = until.ps().checked_sub(1).map(Instant::from_ps) else { return };
-        for tm in &mut self.fifos {
-            tm.advance(last);
-        }
+        self.settle_lined_up(until);
         for buffer in 0..self.buffers.len() {
             if self.buffers[buffer].due() <= last {
                 let lost = &mut self.lost;

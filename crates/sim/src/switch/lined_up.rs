@@ -17,9 +17,9 @@ impl Switch {
         }
     }
 
-    /// Brings the books up to the end of a run, if packets are lined up.
-    pub(crate) fn settle_lined_up(&mut self, end: Instant) {
-        let Some(last) = end.ps().checked_sub(1).map(Instant::from_ps) else { return };
+    /// Brings the books up to what was before an instant, if packets are lined up.
+    pub(crate) fn settle_lined_up(&mut self, until: Instant) {
+        let Some(last) = until.ps().checked_sub(1).map(Instant::from_ps) else { return };
         self.fifos.iter_mut().for_each(|tm| tm.advance(last));
     }
 
