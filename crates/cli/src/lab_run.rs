@@ -117,7 +117,8 @@ fn judge(experiment: &Experiment, points: &[SweepPoint], jobs: &[Job], results: 
         let own = jobs.iter().zip(results).filter(|(job, _)| job.point == number);
         let done: Vec<(&Job, &Done)> = own.filter_map(|(job, done)| Some((job, done.as_ref()?))).collect();
         let grid: Vec<String> = point.grid.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        Outcome { variant: point.variant.clone(), grid: grid.join(" "), numbers: numbers(&done) }
+        let runs = done.iter().map(|run| (run.1.summary.run.seed, numbers(std::slice::from_ref(run)))).collect();
+        Outcome { variant: point.variant.clone(), grid: grid.join(" "), numbers: numbers(&done), runs }
     };
     let outcomes: Vec<Outcome> = points.iter().enumerate().map(outcome).collect();
     expect::judge(&experiment.expects, &outcomes)

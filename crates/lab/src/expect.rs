@@ -1,6 +1,8 @@
 //! What is expected of an experiment's outcome, as data: one number is better than another, or than a limit.
 
+use forebay_results::stats::Interval;
 use forebay_settings::{Diagnostic, Table};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -22,9 +24,15 @@ pub struct Outcome {
     pub grid: String,
     /// Its numbers.
     pub numbers: Numbers,
+    /// The numbers of its runs, by their seeds.
+    pub runs: BTreeMap<u64, Numbers>,
 }
 
 impl Outcome {
+    fn number(&self, seed: u64, name: &str) -> Option<f64> {
+        self.runs.get(&seed)?.get(name).copied()
+    }
+
     fn stalled(&self) -> f64 {
         self.numbers.get(STALLED).copied().unwrap_or(0.0)
     }
@@ -73,12 +81,38 @@ pub fn read(table: &Table<'_>) -> Result<Expect, Diagnostic> {
     })
 }
 
+impl Expect {
+    /// By how much a number is on the right side of another; at zero it holds, too.
+    fn margin(&self, own: f64, other: f64) -> f64 {
+        if self.lower { other - own * self.by } else { own - other * self.by }
+    }
+
+    /// Whether it holds by the runs: those of one seed have the same flows, so that their differences are compared with zero. `None` if the
+    /// 95% confidence interval of the differences does not tell.
+    fn decided(&self, outcome: &Outcome, other: Option<&Outcome>) -> Option<bool> {
+        let margin = |seed: &u64| {
+            let other = match &self.than {
+                Than::Limit(limit) => *limit,
+                Than::Variant(_) => other?.number(*seed, &self.metric)?,
+            };
+            Some(self.margin(outcome.number(*seed, &self.metric)?, other))
+        };
+        let margins: Vec<f64> = outcome.runs.keys().filter_map(margin).collect();
+        let interval = Interval::of(&margins)?;
+        match interval.half {
+            // All the same, or a single one.
+            None | Some(0.0) => Some(interval.mean >= 0.0),
+            Some(_) => interval.sign().map(|side| side == Ordering::Greater),
+        }
+    }
+}
+
 /// What became of an expectation at one point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// In words, with the numbers.
     pub text: String,
-    /// Whether it holds; none if a number is missing, or the machine stalled for too long.
+    /// Whether it holds; none if a number is missing, seeds do not decide it, or the machine stalled for too long.
     pub holds: Option<bool>,
 }
 
@@ -92,16 +126,13 @@ pub fn judge(expects: &[Expect], outcomes: &[Outcome]) -> Vec<Verdict> {
         };
         for outcome in outcomes.iter().filter(meant) {
             let mut stalled = outcome.stalled();
-            let (other, name) = match &expect.than {
-                Than::Limit(limit) => (Some(*limit), String::new()),
-                Than::Variant(name) => {
-                    let same = |other: &&Outcome| other.variant == *name && other.grid == outcome.grid;
-                    let other = outcomes.iter().find(same);
-                    stalled = stalled.max(other.map_or(0.0, Outcome::stalled));
-                    (other.and_then(|other| other.numbers.get(&expect.metric).copied()), format!("{name} "))
-                }
+            let same = |other: &&Outcome| match &expect.than {
+                Than::Limit(_) => false,
+                Than::Variant(name) => other.variant == *name && other.grid == outcome.grid,
             };
-            let mut verdict = compare(expect, outcome, other, &name);
+            let other = outcomes.iter().find(same);
+            stalled = stalled.max(other.map_or(0.0, Outcome::stalled));
+            let mut verdict = compare(expect, outcome, other);
             if stalled > TOO_MUCH {
                 verdict.holds = None;
                 let _ = write!(verdict.text, "; the machine was away for {:.0}% of the time", 100.0 * stalled);
@@ -116,22 +147,29 @@ pub fn judge(expects: &[Expect], outcomes: &[Outcome]) -> Vec<Verdict> {
     verdicts
 }
 
-fn compare(expect: &Expect, outcome: &Outcome, other: Option<f64>, name: &str) -> Verdict {
-    let own = outcome.numbers.get(&expect.metric).copied();
+fn compare(expect: &Expect, outcome: &Outcome, other: Option<&Outcome>) -> Verdict {
+    let number = |outcome: &Outcome| outcome.numbers.get(&expect.metric).copied();
+    let (own, (than, name)) = match &expect.than {
+        Than::Limit(limit) => (number(outcome), (Some(*limit), String::new())),
+        Than::Variant(name) => (number(outcome), (other.and_then(number), format!("{name} "))),
+    };
     let sign = if expect.lower { "<=" } else { ">=" };
     let mut text = format!("{}: {} ", expect.metric, outcome.variant);
     let show = |value: Option<f64>| value.map_or_else(|| "not measured".to_owned(), |value| format!("{value:.4}"));
-    let _ = write!(text, "{} {sign} {name}{}", show(own), show(other));
+    let _ = write!(text, "{} {sign} {name}{}", show(own), show(than));
     if expect.by != 1.0 {
         let _ = write!(text, " by a factor of {}", expect.by);
     }
     if !outcome.grid.is_empty() {
         let _ = write!(text, " ({})", outcome.grid);
     }
-    let holds = own.zip(other).map(|(own, other)| match expect.lower {
-        true => own * expect.by <= other,
-        false => own >= other * expect.by,
-    });
+    let mut holds = own.zip(than).map(|(own, than)| expect.margin(own, than) >= 0.0);
+    if holds.is_some() && outcome.runs.len() > 1 {
+        holds = expect.decided(outcome, other);
+        if holds.is_none() {
+            let _ = write!(text, "; {} seeds do not decide it", outcome.runs.len());
+        }
+    }
     Verdict { text, holds }
 }
 
@@ -154,7 +192,8 @@ mod tests {
     use super::*;
 
     fn outcome(variant: &str, grid: &str, value: f64) -> Outcome {
-        Outcome { variant: variant.to_owned(), grid: grid.to_owned(), numbers: [("qct".to_owned(), value)].into() }
+        let numbers = Numbers::from([("qct".to_owned(), value)]);
+        Outcome { variant: variant.to_owned(), grid: grid.to_owned(), runs: [(1, numbers.clone())].into(), numbers }
     }
 
     fn expect(of: &str, than: Than) -> Expect {
@@ -199,5 +238,26 @@ mod tests {
         assert_eq!(holds(&[Expect { metric: "other".to_owned(), ..expect("A", Than::Limit(9.0)) }]), None);
         assert_eq!(holds(&[expect("", Than::Limit(5.0))]), Some(true));
         assert_eq!(holds(&[Expect { lower: false, ..expect("A", Than::Limit(5.1)) }]), Some(false));
+    }
+
+    #[test]
+    fn seeds_decide_by_their_differences() {
+        let point = |variant: &str, values: [f64; 3]| {
+            let mut point = outcome(variant, "", values.iter().sum::<f64>() / 3.0);
+            let run = |(seed, value): (u64, &f64)| (seed, Numbers::from([("qct".to_owned(), *value)]));
+            point.runs = (1..).zip(&values).map(run).collect();
+            point
+        };
+        let holds =
+            |a, b| judge(&[expect("A", Than::Variant("B".to_owned()))], &[point("A", a), point("B", b)])[0].clone();
+        // Seeds differ by much, and the variants by the same amount with each.
+        assert_eq!(holds([10.0, 50.0, 90.0], [12.0, 53.0, 92.0]).holds, Some(true));
+        assert_eq!(holds([12.0, 53.0, 92.0], [10.0, 50.0, 90.0]).holds, Some(false));
+        assert_eq!(holds([7.0, 7.0, 7.0], [7.0, 7.0, 7.0]).holds, Some(true));
+        let open = holds([10.0, 50.0, 95.0], [11.0, 52.0, 93.0]);
+        assert_eq!(open.holds, None);
+        assert!(open.text.ends_with("; 3 seeds do not decide it"), "{}", open.text);
+        let limit = |limit| judge(&[expect("A", Than::Limit(limit))], &[point("A", [4.0, 5.0, 6.0])])[0].holds;
+        assert_eq!([limit(9.0), limit(5.5), limit(1.0)], [Some(true), None, Some(false)]);
     }
 }
