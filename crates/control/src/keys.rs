@@ -115,7 +115,7 @@ pub fn to_json(toml: &str) -> serde_json::Value {
 }
 
 /// Most keys that are changed at once.
-const MOST: usize = 1024;
+const MOST: usize = 200;
 
 /// Changes from a JSON object of keys with values: text as after `--set`, numbers, booleans, or lists of these.
 pub fn changes(object: &serde_json::Value) -> Result<Vec<(String, String)>, String> {
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(read("{\"a\": 0.25}").unwrap(), [("a".into(), "0.25".into())]);
         assert!(read("{\"a\": null}").unwrap_err().contains("\"a\" is not a setting"));
         assert!(read("{\"a\": {}}").is_err() && read("{\"a\": [{}]}").is_err());
-        assert!(read("{}").unwrap_err().contains("give 1 to 1024"));
+        assert!(read("{}").unwrap_err().contains("give 1 to 200"));
         assert!(read("[]").unwrap_err().contains("not an object"));
     }
 }

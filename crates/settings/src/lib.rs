@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod depth;
 mod diagnostic;
 mod policy;
 mod scheduler;

@@ -1,5 +1,6 @@
 //! TOML tables with a memory of where everything stands.
 
+use crate::depth;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::setting::{Settings, is_plain_text};
 use crate::write::{line, value};
@@ -48,6 +49,7 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     /// Parses a text; `file` is what errors call it.
     pub fn parse(file: &'a str, text: &'a str) -> Result<Self, Diagnostic> {
+        depth::check(text).map_err(|deep| Diagnostic::of_span(file, text, deep.span, "", deep.problem, deep.remedy))?;
         let root = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(text.len()..text.len());
             let problem = error.message().lines().collect::<Vec<_>>().join("; ");

@@ -59,6 +59,27 @@ fn random_bytes_do_no_harm() {
     answers_again(address);
 }
 
+/// As deep, as long and as many as a request has room for.
+#[test]
+fn requests_without_bounds_are_refused() {
+    let (_server, address) = server(None);
+    let pair = |key: &str, value: &str| format!("{{\"{key}\": {value}}}");
+    let many: Vec<String> = (0..1_000).map(|key| format!("\"key{key}\": \"{}\"", "x".repeat(44))).collect();
+    for (body, code, says) in [
+        (pair(&vec!["a"; 12_000].join("."), "\"1\""), 422, "bytes of a key"),
+        (pair(&format!("policy.{}", vec!["a"; 100].join(".")), "1"), 422, "101 parts of a key"),
+        (pair("policy.alpha", &("[".repeat(30_000) + &"]".repeat(30_000))), 400, "recursion limit"),
+        (pair("policy.alpha", &("[".repeat(100) + &"]".repeat(100))), 422, "more than 16 brackets"),
+        (pair("policy.alpha", &format!("\"{}\"", "[".repeat(60_000))), 422, "more than 16 brackets"),
+        (pair("policy", &format!("\"{{{} = 1}}\"", vec!["a"; 12_000].join("."))), 422, "more than 16 parts"),
+        (format!("{{{}}}", many.join(",")), 422, "give 1 to 200"),
+    ] {
+        let (got, _, answer) = ask(address, "POST /api/settings", "Content-Type: application/json\r\n", &body);
+        assert!(got == code && answer.contains(says) && answer.len() < 1_000, "{got} {answer}, not {says}");
+    }
+    answers_again(address);
+}
+
 #[test]
 fn a_request_that_trickles_in_is_given_up() {
     let (_server, address) = server(None);
