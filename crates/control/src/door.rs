@@ -107,11 +107,8 @@ impl Door {
         let guests = Arc::new(Guests { streams: Mutex::default(), closing: AtomicBool::new(false) });
         let bolt = listener.bolt()?;
         let inside = Arc::clone(&guests);
-        let keeper = Builder::new().name(name.into()).spawn(move || {
-            // What is said by guests is heard by threads that may do nothing more than any other. A kernel that refuses this changes nothing.
-            let _ = privileges::drop_all();
-            keep(&listener, most, &Arc::new(welcome), &inside);
-        })?;
+        // What is said by guests is heard by threads that may do nothing more than any other.
+        let keeper = privileges::spawn_without(name, move || keep(&listener, most, &Arc::new(welcome), &inside))?;
         let shut = Box::new(move || {
             guests.closing.store(true, Ordering::SeqCst);
             bolt.close(Shutdown::Both);

@@ -233,16 +233,16 @@ impl<W: Witness> Dataplane<W> {
         }
     }
 
-    /// Changes settings between two frames: all of them, or none if the traffic manager refuses its own.
+    /// Changes settings between two frames: all of them, or none if the traffic manager refuses its own. Gives what was there before.
     pub fn reconfigure(
         &mut self,
         tm: TmConfig,
         classifier: Classifier,
         treatment: Treatment,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(Classifier, Treatment), ConfigError> {
         self.driver.reconfigure(tm)?;
-        (self.classifier, self.hands.treatment) = (classifier, treatment);
-        Ok(())
+        let classifier = std::mem::replace(&mut self.classifier, classifier);
+        Ok((classifier, std::mem::replace(&mut self.hands.treatment, treatment)))
     }
 
     /// The most bytes that a queue has held since this was last asked.

@@ -1,4 +1,5 @@
-//! How others talk to a running switch: they look at snapshots, and ask for changes, which the switch makes between two turns of its loop.
+//! How others talk to a running switch: they look at snapshots, and ask for changes. A thread of its own (`clerk.rs`) reads and checks what is asked
+//! for; the switch makes what is left of it between two turns of its loop, and waits for nobody.
 
 use crate::snapshot::Snapshot;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -98,7 +99,75 @@ impl Ear {
 
     /// Shows a snapshot to all hands.
     pub fn show(&self, snapshot: Snapshot) {
-        *self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(snapshot));
-        self.shared.newer.notify_all();
+        self.shared.show(Arc::new(snapshot));
+    }
+
+    /// Who answers requests, and who shows snapshots, apart.
+    pub(crate) fn split(self) -> (Receiver<Request>, Screen) {
+        (self.requests, Screen { shared: self.shared, unshown: None })
+    }
+}
+
+impl Shared {
+    fn show(&self, snapshot: Arc<Snapshot>) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(snapshot);
+        self.newer.notify_all();
+    }
+}
+
+/// Where a switch shows its snapshots.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    shared: Arc<Shared>,
+    /// A snapshot that could not be shown since somebody was looking at the one before.
+    unshown: Option<Arc<Snapshot>>,
+}
+
+impl Screen {
+    /// Whether a snapshot is still to be shown.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.unshown.is_some()
+    }
+
+    /// Takes a snapshot to be shown, and shows it unless that means to wait.
+    pub(crate) fn show(&mut self, snapshot: Snapshot) {
+        self.unshown = Some(Arc::new(snapshot));
+        self.catch_up();
+    }
+
+    /// Shows what could not be shown before, unless that means to wait. Whoever looks may have been put to sleep in the middle of it.
+    pub(crate) fn catch_up(&mut self) {
+        let Ok(mut latest) = self.shared.latest.try_lock() else { return };
+        if let Some(snapshot) = self.unshown.take() {
+            let before = latest.replace(snapshot);
+            drop(latest);
+            self.shared.newer.notify_all();
+            drop(before);
+        }
+    }
+
+    /// Shows the last snapshot, whoever has to be waited for.
+    pub(crate) fn show_last(&mut self, snapshot: Snapshot) {
+        self.unshown = None;
+        self.shared.show(Arc::new(snapshot));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::snapshot;
+
+    #[test]
+    fn a_screen_does_not_wait_for_those_who_look() {
+        let (handle, ear) = pair();
+        let (_, mut screen) = ear.split();
+        let looking = handle.shared.latest.lock().unwrap();
+        screen.show(snapshot(1));
+        assert!(screen.is_behind() && looking.is_none());
+        drop(looking);
+        screen.catch_up();
+        assert!(!screen.is_behind());
+        assert_eq!(handle.snapshot().unwrap().sequence, 1);
     }
 }

@@ -33,5 +33,6 @@ pub mod switch;
 pub mod torture;
 
 mod checksum;
+mod clerk;
 #[cfg(test)]
 mod testing;

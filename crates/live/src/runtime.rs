@@ -1,21 +1,23 @@
-//! A switch that runs: it polls until it is told to stop, makes changes that are asked for between two turns, shows snapshots, and
+//! A switch that runs: it polls until it is told to stop, swaps in new settings between two turns, shows snapshots, and
 //! takes interfaces back that went away.
 
 use crate::attached::Attached;
+use crate::clerk::{Book, Order};
 use crate::clock::Clock;
 use crate::dataplane::{Dataplane, Parts, Witness};
-use crate::handle::{Ear, Request};
+use crate::handle::{Ear, Screen};
 use crate::pool::Pool;
 use crate::port::Port;
-use crate::settings::{self, LiveConfig};
+use crate::settings::LiveConfig;
 use crate::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
 use crate::switch::{Switch, Timer, Trouble};
 use forebay_tm::drive::EndOfTime;
 use forebay_tm::{Instant, Lost, Packet, Tm, Verdict};
 use std::io;
+use std::sync::mpsc::Receiver;
 use std::time;
 
-/// Looks for requests and for interfaces that are back are so far apart.
+/// Looks for new settings and for interfaces that are back are so far apart. At most one change is made at a time.
 const LOOK: time::Duration = time::Duration::from_millis(1);
 const RETRY: time::Duration = time::Duration::from_millis(250);
 /// Snapshots are at most so far apart.
@@ -105,15 +107,10 @@ pub enum End {
 pub struct Runtime<O: Opener> {
     switch: Switch<Attached<O::Port>, Journal>,
     opener: O,
-    ear: Ear,
-    file: String,
-    text: String,
-    /// What was changed since the file was read.
-    changes: Vec<(String, String)>,
+    orders: Receiver<Order>,
+    screen: Screen,
     changed: u64,
     config: LiveConfig,
-    /// The settings in force, as TOML.
-    settings: String,
     start: time::Instant,
     sequence: u64,
     turns: u64,
@@ -163,16 +160,21 @@ impl<O: Opener> Runtime<O> {
         let journal = Journal { queues: config.tm.queues, recent: Vec::with_capacity(RECENT) };
         let path = Dataplane::new(Tm::new(config.tm.clone()), parts, journal);
         let clock = Clock::new(run.catch_up, run.stall);
-        let changes = source.changes.to_vec();
+        let (requests, screen) = ear.split();
+        let book = Book {
+            file: source.file.to_owned(),
+            text: source.text.to_owned(),
+            changes: source.changes.to_vec(),
+            config: config.clone(),
+            settings: source.settings.to_owned(),
+        };
+        let orders = book.open(requests).map_err(|error| format!("error: no thread for settings: {error}"))?;
         Ok(Self {
             switch: Switch::new(ports, path, clock),
             opener,
-            ear,
-            file: source.file.to_owned(),
-            text: source.text.to_owned(),
-            changes,
+            orders,
+            screen,
             changed: 0,
-            settings: source.settings.to_owned(),
             start: time::Instant::now(),
             sequence: 0,
             turns: 0,
@@ -213,12 +215,15 @@ impl<O: Opener> Runtime<O> {
             if up >= show {
                 show = up + step;
                 self.show(up);
+            } else if self.screen.is_behind() {
+                self.screen.catch_up();
             }
             if self.wait && !busy {
                 self.rest(up, look.min(show));
             }
         };
-        self.show(self.start.elapsed());
+        let last = self.snapshot(self.start.elapsed());
+        self.screen.show_last(last);
         for port in 0..self.config.interfaces.len() {
             let (place, pool) = self.switch.port_and_pool(port);
             place.close(pool);
@@ -258,52 +263,19 @@ impl<O: Opener> Runtime<O> {
         }
     }
 
-    /// Answers what was asked; true if the switch is to stop.
+    /// Does what the clerk has ready; true if the switch is to stop.
     fn serve(&mut self) -> bool {
-        while let Some(request) = self.ear.request() {
-            match request {
-                // Whoever asked may have gone away.
-                Request::Change(changes, answer) => drop(answer.send(self.change(&changes))),
-                Request::Settings(answer) => drop(answer.send(self.settings.clone())),
-                Request::Stop => return true,
+        match self.orders.try_recv() {
+            Err(_) => false,
+            Ok(Order::Stop) => true,
+            Ok(Order::Swap(settled, answer)) => {
+                let swapped = self.switch.path().reconfigure(settled.tm, settled.classifier, settled.treatment);
+                self.changed += u64::from(swapped.is_ok());
+                // The clerk waits for it, or has ended with the program.
+                let _ = answer.send(swapped.map_err(|error| format!("error: {error}")));
+                false
             }
         }
-        false
-    }
-
-    fn change(&mut self, changes: &[(String, String)]) -> Result<(), String> {
-        let mut all = self.changes.clone();
-        for (key, value) in changes {
-            // A new policy does not keep the parameters that were changed for the one before.
-            if let Some(table) = key.strip_suffix(".kind") {
-                let table = format!("{table}.");
-                all.retain(|(other, _)| !other.starts_with(&table));
-            }
-            all.retain(|(other, _)| other != key);
-            all.push((key.clone(), value.clone()));
-        }
-        let (new, text) = settings::read(&self.file, &self.text, &all).map_err(|error| error.to_string())?;
-        let old = &self.config;
-        let fixed = [
-            ("interface", new.interfaces != old.interfaces),
-            ("forwarding", new.forwarding != old.forwarding),
-            ("live", new.run != old.run),
-            ("http", new.http != old.http),
-        ];
-        if let Some((table, _)) = fixed.into_iter().find(|(_, differs)| *differs) {
-            return Err(format!(
-                "error: {table}: it cannot change while the switch runs\n  help: change it in {}, and start the switch again",
-                self.file
-            ));
-        }
-        let tm = forebay_tm::TmConfig::clone(&new.tm);
-        self.switch
-            .path()
-            .reconfigure(tm, new.classifier.clone(), new.treatment.clone())
-            .map_err(|error| format!("error: {error}"))?;
-        (self.config, self.settings, self.changes) = (new, text, all);
-        self.changed += 1;
-        Ok(())
     }
 
     /// Takes back interfaces that were away.
@@ -320,7 +292,7 @@ impl<O: Opener> Runtime<O> {
 
     fn show(&mut self, up: time::Duration) {
         let snapshot = self.snapshot(up);
-        self.ear.show(snapshot);
+        self.screen.show(snapshot);
     }
 
     fn snapshot(&mut self, up: time::Duration) -> Snapshot {
@@ -391,6 +363,7 @@ mod tests {
     use crate::handle::{self, Handle};
     use crate::pool::Slot;
     use crate::port::{Outside, Received};
+    use crate::settings;
     use crate::testing::Build;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -5,6 +5,8 @@
 
 use super::socket::checked;
 use std::io;
+use std::sync::mpsc::channel;
+use std::thread::{Builder, JoinHandle};
 
 const NET_ADMIN: u32 = 12;
 const NET_RAW: u32 = 13;
@@ -70,4 +72,24 @@ pub fn drop() -> io::Result<()> {
 /// Keeps none at all: for threads that only work with what is open already.
 pub fn drop_all() -> io::Result<()> {
     keep(&[])
+}
+
+/// What threads that talk to others are nicer by: frames come first.
+const NICER: i32 = 10;
+
+/// Starts a thread that may do nothing more than any program of its user, and that leaves the machine to those that handle frames. Threads that
+/// it starts are as it is. An error if the kernel does not take its privileges.
+pub fn spawn_without(name: &str, task: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    let (tell, told) = channel();
+    let thread = Builder::new().name(name.to_owned()).spawn(move || {
+        // SAFETY: no memory is involved. Linux does this to the calling thread alone; to be nicer needs no privilege.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICER) };
+        let dropped = drop_all();
+        let may_run = dropped.is_ok();
+        if tell.send(dropped).is_ok() && may_run {
+            task();
+        }
+    })?;
+    told.recv().map_err(|_| io::ErrorKind::BrokenPipe)??;
+    Ok(thread)
 }
