@@ -1,6 +1,6 @@
 //! The path of a frame: where it goes, which queue it joins, what the traffic manager says, and what is done to the frame.
 //!
-//! The traffic manager runs under [`Driver`], the same loop of arrivals and wires as in `forebay replay`, so that the same arrivals get the same
+//! The traffic manager has wires (`wires.rs`) behind it, a loop of arrivals and wires like that of `forebay replay`, so that the same arrivals get the same
 //! verdicts. Frames stay where they are; only the numbers of their pieces move.
 
 use crate::classify::{Classifier, Kind, addresses, flow_of};
@@ -10,7 +10,8 @@ use crate::pool::{Pool, Slot};
 use crate::remaining::Remaining;
 use crate::routes::Routes;
 use crate::stations::Stations;
-use forebay_tm::drive::{Driver, EndOfTime, Observer};
+use crate::wires::{Frames, Wires};
+use forebay_tm::drive::{EndOfTime, Observer};
 use forebay_tm::{Bytes, ConfigError, Departure, Instant, Lost, Packet, PacketId, Tm, TmConfig, Verdict};
 
 /// How frames find their ports.
@@ -110,12 +111,14 @@ struct Known {
     length: u32,
     ingress: u32,
     headers: Option<Headers>,
+    /// The traffic manager has it trimmed, and it cannot be: it does not leave.
+    uncut: bool,
 }
 
 /// The path of a frame.
 #[derive(Debug)]
 pub struct Dataplane<W = ()> {
-    driver: Driver,
+    driver: Wires,
     forwarding: Forwarding,
     classifier: Classifier,
     hands: Hands<W>,
@@ -137,6 +140,8 @@ struct Hands<W> {
     outgoing: Vec<Outgoing>,
     /// A packet that is to go back to its sender.
     returned: Option<Slot>,
+    /// Per port, frames that were to be cut and could not be.
+    uncut: Vec<u64>,
 }
 
 impl<W: Witness> Observer for Hands<W> {
@@ -149,11 +154,14 @@ impl<W: Witness> Observer for Hands<W> {
                     self.edit(slot, edit::mark);
                 }
             }
-            Verdict::Trimmed { .. } => self.trim(slot),
+            Verdict::Trimmed { .. } => self.known[slot.0 as usize].uncut = !self.trim(slot),
             Verdict::Returned { .. } => {
-                self.trim(slot);
-                self.edit(slot, edit::turn_around);
-                self.returned = Some(slot);
+                if self.trim(slot) {
+                    self.edit(slot, edit::turn_around);
+                    self.returned = Some(slot);
+                } else {
+                    self.discard(packet.port as usize, slot);
+                }
             }
             Verdict::Dropped { .. } => self.pool.give(slot),
         }
@@ -172,6 +180,18 @@ impl<W: Witness> Observer for Hands<W> {
     }
 }
 
+impl<W: Witness> Frames for Hands<W> {
+    fn bytes_of(&mut self, port: usize, departure: &Departure) -> Option<u32> {
+        let slot = slot_of(departure.id);
+        let Known { length, uncut, .. } = self.known[slot.0 as usize];
+        if uncut {
+            self.discard(port, slot);
+            return None;
+        }
+        Some(length)
+    }
+}
+
 fn slot_of(id: PacketId) -> Slot {
     Slot(id.0 as u32)
 }
@@ -184,16 +204,24 @@ impl<W> Hands<W> {
         }
     }
 
-    fn trim(&mut self, slot: Slot) {
+    /// Cuts a frame; false if it cannot be cut.
+    fn trim(&mut self, slot: Slot) -> bool {
         let Known { length, headers, .. } = self.known[slot.0 as usize];
-        let Some(headers) = headers else { return };
+        let Some(headers) = headers else { return false };
         let Treatment { trim_size, trim_lengths, trim_dscp, .. } = self.treatment;
         let frame = self.pool.bytes_mut(slot, length as usize);
+        let Some(left) = edit::trim(frame, &headers, trim_size, trim_lengths) else { return false };
         if let Some(dscp) = trim_dscp {
             edit::set_dscp(frame, &headers, dscp);
         }
-        let left = edit::trim(frame, &headers, trim_size, trim_lengths);
         self.known[slot.0 as usize].length = left as u32;
+        true
+    }
+
+    /// Throws a frame away that was to be cut and cannot be.
+    fn discard(&mut self, port: usize, slot: Slot) {
+        self.uncut[port] += 1;
+        self.pool.give(slot);
     }
 }
 
@@ -218,8 +246,9 @@ impl<W: Witness> Dataplane<W> {
         let Parts { pool, forwarding, classifier, treatment, overhead } = parts;
         let ports = tm.config().rates.len();
         let known = vec![Known::default(); pool.pieces()];
-        let hands = Hands { witness, pool, known, treatment, outgoing: Vec::new(), returned: None };
-        let driver = Driver::new(tm).with_overhead(overhead);
+        let uncut = vec![0; ports];
+        let hands = Hands { witness, pool, known, treatment, outgoing: Vec::new(), returned: None, uncut };
+        let driver = Wires::new(tm, overhead);
         let watermarks = vec![Bytes::ZERO; ports * driver.tm().config().queues];
         Self {
             driver,
@@ -276,6 +305,11 @@ impl<W: Witness> Dataplane<W> {
         &mut self.hands.pool
     }
 
+    /// Frames that were to be cut to leave by a port, and could not be since they are no IP packets: they were dropped.
+    pub fn uncut(&self, port: usize) -> u64 {
+        self.hands.uncut[port]
+    }
+
     /// Frames that never reached the traffic manager.
     pub fn unforwarded(&self) -> Unforwarded {
         self.unforwarded
@@ -309,7 +343,7 @@ impl<W: Witness> Dataplane<W> {
             return Ok(());
         };
         self.hands.known[slot.0 as usize] =
-            Known { length: length as u32, ingress: ingress as u32, headers: Some(headers) };
+            Known { length: length as u32, ingress: ingress as u32, headers: Some(headers), uncut: false };
         match self.port_for(now, ingress, slot, length, &headers) {
             Target::Port(port) => self.join(now, slot, port),
             Target::Flood => self.flood(now, ingress, slot, length),
@@ -360,7 +394,7 @@ impl<W: Witness> Dataplane<W> {
 
     /// A frame joins the queue of a port.
     fn join(&mut self, now: Instant, slot: Slot, port: usize) -> Result<(), EndOfTime> {
-        let Known { length, ingress, headers } = self.hands.known[slot.0 as usize];
+        let Known { length, ingress, headers, .. } = self.hands.known[slot.0 as usize];
         let Some(headers) = headers else {
             self.hands.pool.give(slot);
             return Ok(());

@@ -73,18 +73,18 @@ pub enum Lengths {
     Kept,
 }
 
-/// Cuts an IP packet to its headers, or to `size` bytes of the frame if these are more. Returns the bytes that are left; all of
-/// them if it is no IP packet or short enough already.
-pub fn trim(frame: &mut [u8], headers: &Headers, size: usize, lengths: Lengths) -> usize {
-    let Some(packet_end) = headers.packet_end() else { return frame.len() };
+/// Cuts an IP packet to its headers, or to `size` bytes of the frame if these are more. Returns the bytes that are left: of a packet that is short enough
+/// already, no more than these without padding. None if it is no IP packet, which cannot be cut.
+pub fn trim(frame: &mut [u8], headers: &Headers, size: usize, lengths: Lengths) -> Option<usize> {
+    let packet_end = headers.packet_end()?;
     let end = size.max(headers.end);
     if end >= packet_end {
-        return frame.len();
+        return Some(frame.len().min(end));
     }
     if lengths == Lengths::Cut {
         set_lengths(frame, headers, end);
     }
-    end
+    Some(end)
 }
 
 /// Makes a packet end at `end`: lengths of IP and UDP, checksums of IPv4, UDP and TCP.
@@ -192,14 +192,18 @@ mod tests {
             for tags in 0..3 {
                 let mut frame = build.tags(tags).frame(1_400);
                 let before = headers(&frame);
-                let left = trim(&mut frame, &before, 64, Lengths::Cut);
+                let left = trim(&mut frame, &before, 64, Lengths::Cut).unwrap();
                 assert_eq!(left, before.end.max(64));
                 frame.truncate(left);
                 let after = headers(&frame);
                 assert_eq!((after.ports, after.packet_end()), (before.ports, Some(left)));
                 assert!(checksums_are_right(&frame));
                 // Nothing is left to cut.
-                assert_eq!(trim(&mut frame, &after, 64, Lengths::Cut), left);
+                assert_eq!(trim(&mut frame, &after, 64, Lengths::Cut), Some(left));
+                // Nor does padding stay.
+                frame.resize(1_400, 0);
+                let padded = headers(&frame);
+                assert_eq!(trim(&mut frame, &padded, 64, Lengths::Cut), Some(left));
             }
         }
     }
@@ -208,7 +212,7 @@ mod tests {
     fn a_cut_packet_may_keep_its_lengths() {
         let mut frame = Build::all()[0].frame(1_400);
         let before = frame.clone();
-        let left = trim(&mut frame, &headers(&before), 64, Lengths::Kept);
+        let left = trim(&mut frame, &headers(&before), 64, Lengths::Kept).unwrap();
         assert_eq!(frame[..left], before[..left]);
     }
 
@@ -243,7 +247,7 @@ mod tests {
             set_dscp(&mut frame, &headers, 9);
             turn_around(&mut frame, &headers);
             let left = trim(&mut frame, &headers, size, Lengths::Cut);
-            prop_assert!(left <= frame.len());
+            prop_assert!(left.is_none_or(|left| left <= frame.len() && left <= size.max(headers.end)));
         }
     }
 }

@@ -36,3 +36,4 @@ mod checksum;
 mod clerk;
 #[cfg(test)]
 mod testing;
+mod wires;

@@ -274,4 +274,90 @@ mod tests {
             assert!(checksums_are_right(frame));
         }
     }
+
+    /// Frames that are no IP packets cannot be cut: they do not leave whole in the place of headers.
+    #[test]
+    fn what_cannot_be_cut_is_dropped_and_the_rate_holds() {
+        for (trim, free) in [("[trim]\n", 0), ("[trim]\nheader_capacity = 1\nreturn_to_sender = true\n", 0)] {
+            let text = format!(
+                "ports = 2\nrate = \"50Mbps\"\nbuffer = \"100KB\"\nqueue_capacity = 8\n[policy]\nkind = \"cs\"\n{trim}"
+            );
+            let mut switch = switch(&text, learning(), 24);
+            let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xb5];
+            frame.resize(1_000, 7);
+            // 400 Mb/s for 5 ms.
+            for us in (0..5_000).step_by(20) {
+                switch.ports()[0].incoming.push_back(frame.clone());
+                switch.poll(Instant::from_ps(us * 1_000_000)).unwrap();
+            }
+            let sent = &switch.ports()[1].sent;
+            assert!(sent.iter().all(|sent| *sent == frame));
+            // A frame takes 1,024 bytes of the wire: 163.84 us at 50 Mb/s.
+            assert_eq!(sent.len(), 1 + 4_980_000 / 163_840);
+            run(&mut switch, 5_000, 20_000);
+            let (uncut, counters) = (switch.path().uncut(1), switch.path().tm().pool_counters());
+            assert!(uncut > 100, "{uncut}");
+            let whole = switch.ports()[1].sent.len() as u64;
+            assert_eq!(whole + uncut + counters.dropped.packets, 250, "{counters:?}");
+            assert_eq!(switch.ports()[0].sent.len(), free, "none goes back");
+            assert_eq!(switch.path().pool().free(), PIECES as usize);
+        }
+    }
+
+    /// Headers that are longer than the traffic manager takes them for have the time on the wire that they need.
+    #[test]
+    fn headers_take_the_wire_for_as_long_as_they_are() {
+        let text =
+            "ports = 2\nrate = \"10Mbps\"\nbuffer = \"100KB\"\nqueue_capacity = 1\n[policy]\nkind = \"cs\"\n[trim]\n";
+        let mut switch = switch(text, learning(), 0);
+        // IPv6 and TCP behind two tags: 82 bytes of headers, which are cut to 64 as the traffic manager sees it.
+        let build = Build::all()[3].tags(2);
+        for _ in 0..12 {
+            switch.ports()[0].incoming.push_back(build.frame(1_000));
+        }
+        switch.poll(Instant::ZERO).unwrap();
+        let whole = build.frame(1_000).len();
+        // The first one is on the wire until then; the headers follow.
+        let start = whole as u64 * 8 / 10;
+        run(&mut switch, 10, start + 10 * 82 * 8 / 10 - 10);
+        let lengths: Vec<usize> = switch.ports()[1].sent.iter().map(Vec::len).collect();
+        assert_eq!(lengths.iter().filter(|length| **length == 82).count(), 10, "{lengths:?}");
+        assert_eq!(lengths.len(), 11, "the second whole one is not due yet: {lengths:?}");
+        run(&mut switch, start + 10 * 82 * 8 / 10, start + 10 * 82 * 8 / 10 + 20);
+        assert_eq!(switch.ports()[1].sent.len(), 12);
+    }
+
+    /// A slip in a rate holds the wire for no longer than the slip itself.
+    #[test]
+    fn a_rate_that_changes_changes_the_frame_on_the_wire() {
+        let mut switch = switch(PLAIN, learning(), 0);
+        let [udp, ..] = Build::all();
+        switch.ports()[0].incoming.push_back(Build { source: 2, destination: 1, ..udp }.frame(0));
+        run(&mut switch, 0, 100);
+        let before = sent(&mut switch)[0];
+        let set = |switch: &mut Switch<Memory>, bps: u64| {
+            let mut config = forebay_tm::TmConfig::clone(switch.path().tm().config());
+            config.rates[0] = forebay_tm::Rate::from_bps(bps);
+            let classifier = Classifier::new(vec![], Kind::default());
+            switch.path().reconfigure(config, classifier, Treatment::default()).unwrap();
+        };
+        for _ in 0..3 {
+            switch.ports()[1].incoming.push_back(udp.frame(1_000 - 42));
+        }
+        // Half of the first frame, 40 us, is on the wire when the rate falls to 1 b/s.
+        run(&mut switch, 110, 150);
+        set(&mut switch, 1);
+        run(&mut switch, 160, 500_000);
+        assert_eq!(sent(&mut switch)[0] - before, 1, "the wire is busy");
+        set(&mut switch, 100_000_000);
+        // The other half takes 40 us again, and the second frame follows.
+        run(&mut switch, 500_010, 500_030);
+        assert_eq!(sent(&mut switch)[0] - before, 1);
+        run(&mut switch, 500_040, 500_050);
+        assert_eq!(sent(&mut switch)[0] - before, 2);
+        // A faster one: what is left of the second frame takes a tenth.
+        set(&mut switch, 1_000_000_000);
+        run(&mut switch, 500_060, 500_060);
+        assert_eq!(sent(&mut switch)[0] - before, 3);
+    }
 }

@@ -8,6 +8,7 @@ use forebay_live::frame::Mac;
 use forebay_live::pool::{Pool, Slot};
 use forebay_live::stations::Stations;
 use forebay_settings::read_switch;
+use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Departure, Duration, Instant, Lost, Packet, Tm, Verdict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -155,7 +156,12 @@ fn run(switch: &str, arrivals: &[Arrival]) -> String {
         classifier: Classifier::new(kinds.iter().enumerate().map(rule).collect(), Kind::default()),
         treatment: Treatment {
             rank: RankFrom::Payload { offset: 0, bytes: 8 },
-            trim_size: 64,
+            // As the file of a live switch has it.
+            trim_size: match &config.trim {
+                Some(TrimConfig::Ndp(trim)) => trim.size.get() as usize,
+                Some(TrimConfig::CutPayload(trim)) => trim.size.get() as usize,
+                _ => 64,
+            },
             trim_lengths: Lengths::Cut,
             trim_dscp: None,
         },
