@@ -8,7 +8,7 @@ use crate::routes::{NextHop, Prefix, Routes};
 use crate::stations::Stations;
 use forebay_settings::{CONFIG_KEYS, Diagnostic, Document, Settings, Table, Value, read_config};
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Duration, Rate, ValidConfig};
+use forebay_tm::{Bytes, Duration, Rate, ValidConfig};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -118,6 +118,8 @@ pub struct RunConfig {
     pub out: Option<PathBuf>,
     /// The step of the timeline.
     pub timeline: Duration,
+    /// Bytes of a file of the timeline; a longer one is put aside.
+    pub timeline_size: Bytes,
     /// 1, or 3: one to receive, one to decide, one to send.
     pub threads: u32,
     /// The control socket.
@@ -136,6 +138,7 @@ impl Default for RunConfig {
             frame: 2_048,
             out: None,
             timeline: Duration::from_us(100_000),
+            timeline_size: Bytes::new(256_000_000),
             threads: 1,
             control: None,
             wait: false,
@@ -144,7 +147,7 @@ impl Default for RunConfig {
 }
 
 /// The HTTP server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct HttpConfig {
     /// Where it listens.
     pub listen: SocketAddr,
@@ -152,10 +155,17 @@ pub struct HttpConfig {
     pub token: Option<String>,
 }
 
+impl std::fmt::Debug for HttpConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let token = self.token.as_ref().map(|_| "...");
+        f.debug_struct("HttpConfig").field("listen", &self.listen).field("token", &token).finish()
+    }
+}
+
 const TOP_KEYS: [&str; 7] = ["rate", "interface", "forwarding", "classify", "rank", "live", "http"];
 const LONGEST_AGE: u64 = 86_400_000_000;
 
-/// Reads a file, changed as `changes` say; also gives the file as changed, as TOML.
+/// Reads a file, changed as `changes` say; also gives the file as changed, as TOML without secrets.
 pub fn read(file: &str, text: &str, changes: &[(String, String)]) -> Result<(LiveConfig, String), Diagnostic> {
     let settings = Settings::new(text, changes)?;
     let document = Document::parse_with(file, text, &settings)?;
@@ -190,7 +200,8 @@ pub fn read(file: &str, text: &str, changes: &[(String, String)]) -> Result<(Liv
         let problem = "a live switch does not send messages of source flow control, which no host understands";
         return Err(root.locate("trim.kind", problem, "use \"ndp\" or \"cut-payload\""));
     }
-    Ok((config, root.to_toml()))
+    // Whoever may look at settings need not be one who may change them somewhere else.
+    Ok((config, root.to_toml_without("http", "token")))
 }
 
 fn interfaces(root: &Table<'_>) -> Result<(Vec<Interface>, Vec<Rate>), Diagnostic> {
@@ -402,7 +413,7 @@ fn rank(root: &Table<'_>) -> Result<RankFrom, Diagnostic> {
 
 /// `[live]`: how it runs, and what is done to trimmed packets.
 fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
-    const KEYS: [&str; 13] = [
+    const KEYS: [&str; 14] = [
         "backend",
         "idle",
         "catch_up",
@@ -412,6 +423,7 @@ fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
         "frame",
         "out",
         "timeline",
+        "timeline_size",
         "threads",
         "control",
         "trim_dscp",
@@ -431,6 +443,12 @@ fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
     time("catch_up", &mut run.catch_up, Duration::from_us(100))?;
     time("stall", &mut run.stall, Duration::from_us(10))?;
     time("timeline", &mut run.timeline, Duration::from_us(1_000))?;
+    if let Some(value) = table.get("timeline_size") {
+        run.timeline_size = value.bytes()?;
+        if run.timeline_size < Bytes::new(10_000) {
+            return Err(value.error("this is too little for a timeline", "give 10KB or more"));
+        }
+    }
     if let Some(overhead) = number_below(table.get("overhead").as_ref(), 257)? {
         run.overhead = overhead as u32;
     }
@@ -549,6 +567,20 @@ listen = "127.0.0.1:9099"
     }
 
     #[test]
+    fn secrets_are_not_shown() {
+        const TOKEN: &str = "a-token-that-nobody-knows";
+        let written = SOUND.replace("[http]\n", &format!("[http]\ntoken = \"{TOKEN}\"\n"));
+        let set = [("http.token".to_owned(), TOKEN.to_owned())];
+        let whole = [("http".to_owned(), format!("{{listen = \"0.0.0.0:80\", token = \"{TOKEN}\"}}"))];
+        for (text, changes) in [(&*written, &[][..]), (SOUND, &set), (SOUND, &whole)] {
+            let (config, shown) = read("live.toml", text, changes).unwrap();
+            assert_eq!(config.http.as_ref().and_then(|http| http.token.as_deref()), Some(TOKEN));
+            assert!(!shown.contains(TOKEN) && shown.contains("listen"), "{shown}");
+            assert!(!format!("{config:?}").contains(TOKEN));
+        }
+    }
+
+    #[test]
     fn routes_are_read() {
         let routes = "[forwarding]\nkind = \"routes\"\n[[forwarding.route]]\nprefix = \"fd00::/64\"\nport = 1\nnext_hop = \"02:00:00:00:00:01\"\nsource = \"02:00:00:00:ff:01\"\n";
         let text = SOUND.replace(
@@ -591,6 +623,7 @@ listen = "127.0.0.1:9099"
             ("overhead = 20", "threads = 2", "this number of threads does not do"),
             ("overhead = 20", "threads = 3", "live.idle: three threads never wait"),
             ("overhead = 20", "frames = 1", "256 to 1048576 pieces"),
+            ("overhead = 20", "timeline_size = \"1KB\"", "live.timeline_size: this is too little"),
             ("overhead = 20", "catch_up = \"5s\"", "live.catch_up: this time does not do"),
             ("overhead = 20", "colour = 1", "live.colour: there is no such key"),
             ("127.0.0.1:9099", "localhost", "this is not an address and a port"),

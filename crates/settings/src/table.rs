@@ -5,6 +5,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::setting::{Settings, is_plain_text};
 use crate::write::{line, value};
 use forebay_tm::{Bytes, ConfigError, Duration, PerQueue, Rate};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::str::FromStr;
 use toml::Spanned;
@@ -250,9 +251,22 @@ impl<'d> Table<'d> {
 
     /// The table's keys and values as lines of TOML, in the order of [`Table::keys`]; tables inside it are written inline.
     pub fn to_toml(&self) -> String {
+        self.to_toml_without("", "")
+    }
+
+    /// [`Table::to_toml`] without a key of a table inside it: for secrets.
+    pub fn to_toml_without(&self, table: &str, secret: &str) -> String {
         let keys = self.keys();
         let find = |key: &&str| self.entries.iter().find(|(name, _)| name.get_ref() == key);
-        keys.iter().filter_map(find).map(|(name, value)| line(name.get_ref(), value.get_ref())).collect()
+        let written = |(name, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| match value.get_ref() {
+            DeValue::Table(entries) if name.get_ref() == table => {
+                let mut rest = entries.clone();
+                rest.remove(secret);
+                line(name.get_ref(), &DeValue::Table(rest))
+            }
+            value => line(name.get_ref(), value),
+        };
+        keys.iter().filter_map(find).map(written).collect()
     }
 
     /// Refuses keys that are not `known`. `elsewhere` tells keys that mean something with another `kind`; they are passed over if

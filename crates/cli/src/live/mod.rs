@@ -15,7 +15,7 @@ use forebay_live::runtime::{End, Opener, Runtime, Source};
 use forebay_live::scripted::{ScriptedInterfaces, Stage};
 use forebay_live::settings::{self, Interface, LiveConfig};
 use forebay_live::snapshot::Snapshot;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -65,18 +65,21 @@ fn serve<O: Opener + Send + 'static>(
 where
     O::Port: Send,
 {
-    let timeline = config.run.out.as_ref().map(|out| {
+    if let Some(out) = &config.run.out {
         std::fs::create_dir_all(out).map_err(|error| cannot_write(&out.display().to_string(), &error))?;
-        timeline::write_whole(&out.join("switch.toml"), settings)?;
-        Timeline::create(&out.join("timeline.csv"))
-    });
-    let timeline = timeline.transpose()?;
+    }
+    // Whoever has the socket has the directory: the files of another switch stay as they are.
     let server = forebay_control::serve(handle.clone(), config.http.clone(), control_path(config))
         .map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let timeline = config.run.out.as_ref().map(|out| {
+        timeline::write_whole(&out.join("switch.toml"), settings)?;
+        Timeline::create(&out.join("timeline.csv"), &config.run)
+    });
+    let timeline = timeline.transpose()?;
     let mut watcher = Watcher {
         handle: handle.clone(),
         timeline,
-        view: !args.quiet && std::io::stdout().is_terminal(),
+        view: !args.quiet && io::stdout().is_terminal(),
         end: args.duration.map(|duration| Instant::now() + Duration::from_nanos(duration.ps() / 1_000)),
         stage: stage.cloned(),
     };
@@ -92,13 +95,12 @@ where
         eprintln!("http://{address}/");
     }
     eprintln!("ready");
-    let watched = watcher.watch(&loop_thread);
+    watcher.watch(&loop_thread);
     handle.stop();
     let end = loop_thread.join();
     drop(server);
     let last = handle.snapshot();
-    watcher.finish(last.as_deref(), config)?;
-    watched?;
+    watcher.finish(last.as_ref(), config)?;
     match end {
         Ok(End::Asked) => Ok(()),
         Ok(End::Time(end)) => Err(Failure::Input(format!("error: {end}\n  help: start the switch again"))),
@@ -126,7 +128,7 @@ struct Watcher {
 
 impl Watcher {
     /// Watches until the switch is to stop, or has.
-    fn watch<T>(&mut self, loop_thread: &thread::JoinHandle<T>) -> Result<(), Failure> {
+    fn watch<T>(&mut self, loop_thread: &thread::JoinHandle<T>) {
         let (mut sequence, mut drawn) = (0, None::<(Instant, Arc<Snapshot>)>);
         let is_over = |stage: &Option<Stage>| stage.as_ref().is_some_and(Stage::is_over);
         while !is_interrupted()
@@ -137,29 +139,33 @@ impl Watcher {
             let Some(snapshot) = self.handle.newer_than(sequence, PATIENCE) else { continue };
             sequence = snapshot.sequence;
             if let Some(timeline) = &mut self.timeline {
-                timeline.add(&snapshot)?;
+                timeline.add(&snapshot);
             }
             if self.view && drawn.as_ref().is_none_or(|(at, _)| at.elapsed() >= DRAW) {
                 let before = drawn.as_ref().map(|(_, before)| &**before);
-                draw(&forebay_control::view::render(&snapshot, before, terminal_width(), true))?;
+                // A terminal that is gone stops no packets.
+                self.view = draw(&forebay_control::view::render(&snapshot, before, terminal_width(), true)).is_ok();
                 drawn = Some((Instant::now(), snapshot));
             }
         }
-        Ok(())
     }
 
-    /// Writes what is left to write, and the sum of it all.
-    fn finish(&mut self, last: Option<&Snapshot>, config: &LiveConfig) -> Result<(), Failure> {
+    /// Writes what is left to write, and the sum of it all: as much of it as can be written.
+    fn finish(&mut self, last: Option<&Arc<Snapshot>>, config: &LiveConfig) -> Result<(), Failure> {
         let Some(last) = last else { return Ok(()) };
-        if let Some(mut timeline) = self.timeline.take() {
-            timeline.add(last)?;
-            timeline.finish()?;
-        }
-        if let Some(out) = &config.run.out {
+        let whole = self.timeline.take().is_none_or(|timeline| timeline.finish(last));
+        let counters = config.run.out.as_ref().map_or(Ok(()), |out| {
             let text = format!("{:#}\n", forebay_control::json::snapshot(last));
-            timeline::write_whole(&out.join("counters.json"), &text)?;
+            timeline::write_whole(&out.join("counters.json"), &text)
+        });
+        print(&forebay_control::view::render(last, None, terminal_width(), false))?;
+        counters?;
+        match whole {
+            true => Ok(()),
+            false => Err(Failure::Input(
+                "error: the end of timeline.csv could not be written\n  help: make room for it".to_owned(),
+            )),
         }
-        print(&forebay_control::view::render(last, None, terminal_width(), false))
     }
 }
 
@@ -169,16 +175,13 @@ fn terminal_width() -> usize {
 }
 
 /// Draws over what was drawn before.
-fn draw(text: &str) -> Result<(), Failure> {
+fn draw(text: &str) -> io::Result<()> {
     let mut all = String::from("\x1b[H");
     for line in text.lines() {
         all.push_str(line);
         all.push_str("\x1b[K\n");
     }
     all.push_str("\x1b[J");
-    let mut out = std::io::stdout().lock();
-    match out.write_all(all.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(cannot_write("standard output", &error)),
-        _ => Ok(()),
-    }
+    let mut out = io::stdout().lock();
+    out.write_all(all.as_bytes()).and_then(|()| out.flush())
 }
