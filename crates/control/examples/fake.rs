@@ -3,7 +3,7 @@
 //! `cargo run -p forebay-control --example fake [ADDRESS [SOCKET [SETTINGS]]]`
 
 use forebay_live::clock::Stalls;
-use forebay_live::dataplane::Unforwarded;
+use forebay_live::dataplane::{Books, Unforwarded};
 use forebay_live::handle::{Ear, Request};
 use forebay_live::port::Outside;
 use forebay_live::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
@@ -227,6 +227,8 @@ impl Fake {
                 ..Outside::default()
             },
             received: self.received[port],
+            transmitted: tm.port_counters(port).sent,
+            uncut: 0,
             queues: (port * per_port..(port + 1) * per_port).map(queue).collect(),
         };
         let snapshot = Snapshot {
@@ -239,6 +241,14 @@ impl Fake {
             total: tm.pool_counters(),
             memory: tm.memory_reads(),
             ports: (0..self.names.len()).map(port).collect(),
+            books: Books {
+                received: self.packets + self.ticks / 10_000,
+                sent: tm.pool_counters().sent.packets,
+                dropped: tm.pool_counters().dropped.packets,
+                unforwarded: self.ticks / 10_000,
+                waiting: tm.pool_counters().waiting.packets,
+                ..Books::default()
+            },
             unforwarded: Unforwarded { back: self.ticks / 10_000, ..Unforwarded::default() },
             stalls: Stalls {
                 count: self.ticks / 50_000,

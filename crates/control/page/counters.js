@@ -20,6 +20,9 @@ const COLUMNS = [
 const OUTSIDE = [
   ["Frames received", (port) => port.received.packets],
   ["Bytes received", (port) => bytes(port.received.bytes)],
+  ["Frames transmitted", (port) => port.transmitted.packets],
+  ["Bytes transmitted", (port) => bytes(port.transmitted.bytes)],
+  ["Dropped: not to be cut", (port) => port.uncut],
   ["Lost: receive overrun", (port) => port.outside.receive_overruns],
   ["Lost: too long", (port) => port.outside.too_long],
   ["Lost: not sent", (port) => port.outside.send_failures],
@@ -52,6 +55,12 @@ export function build(snapshot) {
   make("outside", "Port", OUTSIDE, snapshot.ports.map((port) => port.name));
 }
 
+// Where all frames are.
+function books(of) {
+  const known = `${count(of.received)} received + ${count(of.copies)} copies = ${count(of.sent)} sent + ${count(of.dropped)} dropped + ${count(of.pushed_out)} pushed out + ${count(of.uncut)} not to be cut + ${count(of.unreturned)} not to be returned + ${count(of.unforwarded)} not forwarded + ${count(of.waiting)} waiting`;
+  return of.missing === 0 ? `Frames: ${known}.` : `Frames: ${known}, and ${count(of.missing)} are missing: a fault of the switch.`;
+}
+
 export function update(snapshot) {
   const queues = snapshot.ports.flatMap((port) => port.queues.map((queue) => queue.counters));
   fill("counters", COLUMNS, [...queues, snapshot.total]);
@@ -61,4 +70,5 @@ export function update(snapshot) {
   const not = `Not forwarded: ${count(runts)} runts, ${count(back)} back to where they came from, ${count(no_route)} without a route, ${count(no_hops)} without a hop left, ${count(no_piece)} copies without memory.`;
   const away = `Stalls of the machine: ${count(stalls)}, ${microseconds(total_us)} in all, ${microseconds(longest_us)} at most; ${microseconds(given_up_us)} were not made up for.`;
   say(document.getElementById("unforwarded"), `${not} ${away}`);
+  say(document.getElementById("books"), books(snapshot.books));
 }

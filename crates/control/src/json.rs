@@ -62,6 +62,8 @@ fn port(port: &PortState) -> Value {
         "is_up": port.is_up,
         "rate_bps": port.rate.bps(),
         "received": count(port.received),
+        "transmitted": count(port.transmitted),
+        "uncut": port.uncut,
         "counters": counters(&port.counters),
         "headers_waiting": port.headers_waiting,
         "outside": {
@@ -96,7 +98,7 @@ fn loss(loss: &Loss) -> Value {
 
 /// A snapshot as a JSON object. Its keys always come in the same order.
 pub fn snapshot(snapshot: &Snapshot) -> Value {
-    let Snapshot { unforwarded, stalls, cost, .. } = snapshot;
+    let Snapshot { unforwarded, books, stalls, cost, .. } = snapshot;
     let (pieces, free) = snapshot.pieces;
     json!({
         "sequence": snapshot.sequence,
@@ -117,6 +119,18 @@ pub fn snapshot(snapshot: &Snapshot) -> Value {
             "no_route": unforwarded.no_route,
             "no_hops": unforwarded.no_hops,
             "no_piece": unforwarded.no_piece,
+        },
+        "books": {
+            "received": books.received,
+            "copies": books.copies,
+            "sent": books.sent,
+            "dropped": books.dropped,
+            "pushed_out": books.pushed_out,
+            "uncut": books.uncut,
+            "unreturned": books.unreturned,
+            "unforwarded": books.unforwarded,
+            "waiting": books.waiting,
+            "missing": books.missing(),
         },
         "stalls": {
             "count": stalls.count,

@@ -93,12 +93,15 @@ const LEVELS: [Of<QueueState, Option<f64>>; 5] = [
 ];
 
 /// Values of a port.
-const PORTS: [Of<PortState, u64>; 5] = [
+const PORTS: [Of<PortState, u64>; 8] = [
     ("port_up", "Whether the interface is there and up.", |port| u64::from(port.is_up)),
     ("port_rate_bps", "Rate of the port in bits per second.", |port| port.rate.bps()),
     ("port_headers_waiting", "Headers of cut packets that wait.", |port| port.headers_waiting as u64),
     ("received_packets_total", "Frames that came in by the port.", |port| port.received.packets),
     ("received_bytes_total", "Bytes that came in by the port.", |port| port.received.bytes),
+    ("transmitted_packets_total", "Frames put on the wire of the port.", |port| port.transmitted.packets),
+    ("transmitted_bytes_total", "Bytes put on the wire of the port.", |port| port.transmitted.bytes),
+    ("uncut_packets_total", "Frames that were to be cut and could not be.", |port| port.uncut),
 ];
 
 fn ports(text: &mut Text, snapshot: &Snapshot, names: &[String]) {
@@ -155,7 +158,7 @@ fn counts(text: &mut Text, queues: &[(&QueueState, String)], unit: &str, value: 
 }
 
 fn whole(text: &mut Text, snapshot: &Snapshot) {
-    let Snapshot { stalls, unforwarded, cost, memory, .. } = snapshot;
+    let Snapshot { stalls, unforwarded, books, cost, memory, .. } = snapshot;
     let policy = format!("policy=\"{}\"", escaped(&snapshot.policy));
     text.head(("policy_info", "The policy in force."));
     text.sample("policy_info", &policy, 1);
@@ -186,6 +189,9 @@ fn whole(text: &mut Text, snapshot: &Snapshot) {
             ("no-piece", unforwarded.no_piece),
         ],
     );
+    text.one(("copies_total", "Copies made of flooded frames."), books.copies);
+    text.one(("unreturned_total", "Frames that could not go back to their senders."), books.unreturned);
+    text.one(("missing_frames", "Frames that nobody knows of: 0, or a fault of the switch."), books.missing() as f64);
     text.one(("turns_total", "Turns of the loop."), cost.turns);
     text.one(("busy_turns_total", "Turns in which there was something to do."), cost.busy_turns);
     let nanoseconds = |ns: u64| ns as f64 / 1e9;

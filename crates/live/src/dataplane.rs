@@ -12,7 +12,9 @@ use crate::routes::Routes;
 use crate::stations::Stations;
 use crate::wires::{Frames, Wires};
 use forebay_tm::drive::{EndOfTime, Observer};
-use forebay_tm::{Bytes, ConfigError, Departure, Instant, Lost, Packet, PacketId, Tm, TmConfig, Verdict};
+use forebay_tm::{
+    Bytes, ConfigError, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Tm, TmConfig, Verdict,
+};
 
 /// How frames find their ports.
 #[derive(Clone, Debug)]
@@ -53,6 +55,8 @@ pub struct Treatment {
     pub trim_lengths: Lengths,
     /// The code point that a trimmed packet gets.
     pub trim_dscp: Option<u8>,
+    /// Whether headers of trimmed packets wait in the queues of the packets (cut payload), not in a queue of their own.
+    pub trim_in_queue: bool,
 }
 
 /// Frames that never reached the traffic manager.
@@ -73,8 +77,54 @@ pub struct Unforwarded {
 impl Unforwarded {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.runts + self.back + self.no_route + self.no_hops + self.no_piece
+        self.whole() + self.no_piece
     }
+
+    /// Frames that came in; copies that were never made are none of them.
+    fn whole(&self) -> u64 {
+        self.runts + self.back + self.no_route + self.no_hops
+    }
+}
+
+/// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change hands, apart from the traffic manager's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Books {
+    /// Came in by ports.
+    pub received: u64,
+    /// Copies that were made of flooded frames.
+    pub copies: u64,
+    /// Handed to ports to be sent, whole or cut.
+    pub sent: u64,
+    /// Dropped on arrival.
+    pub dropped: u64,
+    /// Pushed out or expelled after they had been let in.
+    pub pushed_out: u64,
+    /// Were to be cut, and could not be.
+    pub uncut: u64,
+    /// Were to go back to their senders, and could not.
+    pub unreturned: u64,
+    /// Never reached the traffic manager.
+    pub unforwarded: u64,
+    /// Wait, headers included.
+    pub waiting: u64,
+}
+
+impl Books {
+    /// Frames that nobody knows of: 0, unless something is wrong with the switch. Below zero if there are more than came in.
+    pub fn missing(&self) -> i64 {
+        let known =
+            self.sent + self.dropped + self.pushed_out + self.uncut + self.unreturned + self.unforwarded + self.waiting;
+        (self.received + self.copies).wrapping_sub(known) as i64
+    }
+}
+
+/// What became of packets that the traffic manager cut and put into their queues (cut payload): its counters have these twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct CutInQueue {
+    /// Wait as headers: among those that wait and among the trimmed.
+    waiting: u64,
+    /// Were pushed out or expelled as headers: among the dropped and among the trimmed.
+    lost: u64,
 }
 
 /// A frame that is to be put on the wire.
@@ -113,6 +163,8 @@ struct Known {
     headers: Option<Headers>,
     /// The traffic manager has it trimmed, and it cannot be: it does not leave.
     uncut: bool,
+    /// It is a header that waits in the queue of its packet.
+    in_queue: bool,
 }
 
 /// The path of a frame.
@@ -142,6 +194,14 @@ struct Hands<W> {
     returned: Option<Slot>,
     /// Per port, frames that were to be cut and could not be.
     uncut: Vec<u64>,
+    /// Per port, what was put on its wire, as long as it was there.
+    transmitted: Vec<Count>,
+    /// All but what is known elsewhere.
+    books: Books,
+    /// Per queue.
+    cut: Vec<CutInQueue>,
+    /// Queues of a port.
+    queues: usize,
 }
 
 impl<W: Witness> Observer for Hands<W> {
@@ -154,7 +214,14 @@ impl<W: Witness> Observer for Hands<W> {
                     self.edit(slot, edit::mark);
                 }
             }
-            Verdict::Trimmed { .. } => self.known[slot.0 as usize].uncut = !self.trim(slot),
+            Verdict::Trimmed { .. } => {
+                let is_cut = self.trim(slot);
+                let known = &mut self.known[slot.0 as usize];
+                (known.uncut, known.in_queue) = (!is_cut, self.treatment.trim_in_queue);
+                if known.in_queue {
+                    self.cut[packet.port as usize * self.queues + packet.queue as usize].waiting += 1;
+                }
+            }
             Verdict::Returned { .. } => {
                 if self.trim(slot) {
                     self.edit(slot, edit::turn_around);
@@ -163,7 +230,10 @@ impl<W: Witness> Observer for Hands<W> {
                     self.discard(packet.port as usize, slot);
                 }
             }
-            Verdict::Dropped { .. } => self.pool.give(slot),
+            Verdict::Dropped { .. } => {
+                self.books.dropped += 1;
+                self.pool.give(slot);
+            }
         }
     }
 
@@ -171,19 +241,30 @@ impl<W: Witness> Observer for Hands<W> {
         self.witness.sent(now, port, departure, end);
         let slot = slot_of(departure.id);
         let length = self.known[slot.0 as usize].length as usize;
+        self.books.sent += 1;
+        self.transmitted[port] += Count { packets: 1, bytes: length as u64 };
         self.outgoing.push(Outgoing { at: now, port, slot, length });
     }
 
     fn lost(&mut self, lost: Lost) {
         self.witness.lost(&lost);
-        self.pool.give(slot_of(lost.id));
+        let slot = slot_of(lost.id);
+        if self.known[slot.0 as usize].in_queue {
+            let cut = &mut self.cut[lost.queue];
+            (cut.waiting, cut.lost) = (cut.waiting - 1, cut.lost + 1);
+        }
+        self.books.pushed_out += 1;
+        self.pool.give(slot);
     }
 }
 
 impl<W: Witness> Frames for Hands<W> {
     fn bytes_of(&mut self, port: usize, departure: &Departure) -> Option<u32> {
         let slot = slot_of(departure.id);
-        let Known { length, uncut, .. } = self.known[slot.0 as usize];
+        let Known { length, uncut, in_queue, .. } = self.known[slot.0 as usize];
+        if let Some(queue) = departure.queue.filter(|_| in_queue) {
+            self.cut[port * self.queues + usize::from(queue)].waiting -= 1;
+        }
         if uncut {
             self.discard(port, slot);
             return None;
@@ -221,6 +302,7 @@ impl<W> Hands<W> {
     /// Throws a frame away that was to be cut and cannot be.
     fn discard(&mut self, port: usize, slot: Slot) {
         self.uncut[port] += 1;
+        self.books.uncut += 1;
         self.pool.give(slot);
     }
 }
@@ -246,10 +328,22 @@ impl<W: Witness> Dataplane<W> {
         let Parts { pool, forwarding, classifier, treatment, overhead } = parts;
         let ports = tm.config().rates.len();
         let known = vec![Known::default(); pool.pieces()];
-        let uncut = vec![0; ports];
-        let hands = Hands { witness, pool, known, treatment, outgoing: Vec::new(), returned: None, uncut };
+        let queues = tm.config().queues;
+        let hands = Hands {
+            witness,
+            pool,
+            known,
+            treatment,
+            outgoing: Vec::new(),
+            returned: None,
+            uncut: vec![0; ports],
+            transmitted: vec![Count::default(); ports],
+            books: Books::default(),
+            cut: vec![CutInQueue::default(); ports * queues],
+            queues,
+        };
         let driver = Wires::new(tm, overhead);
-        let watermarks = vec![Bytes::ZERO; ports * driver.tm().config().queues];
+        let watermarks = vec![Bytes::ZERO; ports * queues];
         Self {
             driver,
             forwarding,
@@ -310,6 +404,37 @@ impl<W: Witness> Dataplane<W> {
         self.hands.uncut[port]
     }
 
+    /// Frames that were put on the wire of a port, and their bytes.
+    pub fn transmitted(&self, port: usize) -> Count {
+        self.hands.transmitted[port]
+    }
+
+    /// Where all frames are.
+    pub fn books(&self) -> Books {
+        let tm = self.driver.tm();
+        let headers: usize = (0..self.ports).map(|port| tm.header_packets(port)).sum();
+        Books {
+            waiting: tm.pool_counters().waiting.packets + headers as u64,
+            unforwarded: self.unforwarded.whole(),
+            ..self.hands.books
+        }
+    }
+
+    /// Headers that wait in a queue.
+    pub fn cut_waiting(&self, queue: usize) -> u64 {
+        self.hands.cut[queue].waiting
+    }
+
+    /// The counters of queues with every packet once: a header that waits in its packet's queue is a trimmed packet and none that waits, and one that was
+    /// pushed out is a dropped packet and none that was trimmed.
+    pub fn settle(&self, counters: &mut Counters, queues: impl Iterator<Item = usize>) {
+        for queue in queues {
+            let CutInQueue { waiting, lost } = self.hands.cut[queue];
+            counters.waiting.packets -= waiting;
+            counters.trimmed.packets -= lost;
+        }
+    }
+
     /// Frames that never reached the traffic manager.
     pub fn unforwarded(&self) -> Unforwarded {
         self.unforwarded
@@ -337,13 +462,14 @@ impl<W: Witness> Dataplane<W> {
 
     /// A frame has come in by a port.
     pub fn arrive(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize) -> Result<(), EndOfTime> {
+        self.hands.books.received += 1;
         let Some(headers) = Headers::parse(self.hands.pool.bytes(slot, length)) else {
             self.unforwarded.runts += 1;
             self.hands.pool.give(slot);
             return Ok(());
         };
         self.hands.known[slot.0 as usize] =
-            Known { length: length as u32, ingress: ingress as u32, headers: Some(headers), uncut: false };
+            Known { length: length as u32, ingress: ingress as u32, headers: Some(headers), ..Known::default() };
         match self.port_for(now, ingress, slot, length, &headers) {
             Target::Port(port) => self.join(now, slot, port),
             Target::Flood => self.flood(now, ingress, slot, length),
@@ -396,6 +522,7 @@ impl<W: Witness> Dataplane<W> {
     fn join(&mut self, now: Instant, slot: Slot, port: usize) -> Result<(), EndOfTime> {
         let Known { length, ingress, headers, .. } = self.hands.known[slot.0 as usize];
         let Some(headers) = headers else {
+            self.unforwarded.runts += 1;
             self.hands.pool.give(slot);
             return Ok(());
         };
@@ -419,7 +546,7 @@ impl<W: Witness> Dataplane<W> {
         let watermark = &mut self.watermarks[index];
         *watermark = (*watermark).max(self.driver.tm().queue_bytes(index));
         match self.hands.returned.take() {
-            Some(slot) if ingress as usize >= self.ports => self.hands.pool.give(slot),
+            Some(slot) if ingress as usize >= self.ports => self.give_up(slot),
             Some(slot) => self.send_back(now, slot, &packet)?,
             None => {}
         }
@@ -431,14 +558,21 @@ impl<W: Witness> Dataplane<W> {
     fn send_back(&mut self, now: Instant, slot: Slot, packet: &Packet) -> Result<(), EndOfTime> {
         let Known { length, ingress, .. } = self.hands.known[slot.0 as usize];
         let headers = Headers::parse(self.hands.pool.bytes(slot, length as usize));
-        self.hands.known[slot.0 as usize].headers = headers;
+        let known = &mut self.hands.known[slot.0 as usize];
+        (known.headers, known.in_queue) = (headers, false);
         let kind = headers.map_or(Kind::default(), |headers| self.classifier.kind(&headers, packet.port as usize));
         let back = Packet { bytes: length, port: ingress, queue: kind.queue, class: kind.class, ..*packet };
         self.driver.arrive(now, &back, &mut self.hands)?;
         if let Some(slot) = self.hands.returned.take() {
-            self.hands.pool.give(slot);
+            self.give_up(slot);
         }
         Ok(())
+    }
+
+    /// A packet cannot go back to its sender.
+    fn give_up(&mut self, slot: Slot) {
+        self.hands.books.unreturned += 1;
+        self.hands.pool.give(slot);
     }
 
     fn rank(&mut self, slot: Slot, length: usize, headers: &Headers, flow: u64) -> u64 {
@@ -457,6 +591,7 @@ impl<W: Witness> Dataplane<W> {
     /// A frame goes to all other ports: the last gets it, the others copies.
     fn flood(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize) -> Result<(), EndOfTime> {
         let Some(last) = (0..self.ports).rev().find(|port| *port != ingress) else {
+            self.unforwarded.back += 1;
             self.hands.pool.give(slot);
             return Ok(());
         };
@@ -465,6 +600,7 @@ impl<W: Witness> Dataplane<W> {
                 self.unforwarded.no_piece += 1;
                 continue;
             };
+            self.hands.books.copies += 1;
             self.hands.known[copy.0 as usize] = self.hands.known[slot.0 as usize];
             self.join(now, copy, port)?;
         }

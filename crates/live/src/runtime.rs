@@ -312,24 +312,32 @@ impl<O: Opener> Runtime<O> {
                 let index = path.tm().queue_index(port, queue);
                 let watermark = path.take_watermark(index);
                 let tm = path.tm();
+                let mut counters = tm.queue_counters(index);
+                path.settle(&mut counters, index..index + 1);
                 QueueState {
                     bytes: tm.queue_bytes(index),
                     packets: tm.queue_packets(index),
                     watermark,
                     threshold: tm.threshold(index).map(|threshold| threshold.value),
-                    counters: tm.queue_counters(index),
+                    counters,
                 }
             });
             let states = states.collect();
             let tm = path.tm();
+            let own = tm.queue_index(port, 0)..tm.queue_index(port, 0) + queues;
+            let cut: u64 = own.clone().map(|queue| path.cut_waiting(queue)).sum();
+            let mut counters = tm.port_counters(port);
+            path.settle(&mut counters, own);
             ports.push(PortState {
                 name,
                 is_up,
                 rate: tm.rate(port),
-                counters: tm.port_counters(port),
-                headers_waiting: tm.header_packets(port),
+                counters,
+                headers_waiting: tm.header_packets(port) + cut as usize,
                 outside,
                 received,
+                transmitted: path.transmitted(port),
+                uncut: path.uncut(port),
                 queues: states,
             });
         }
@@ -337,6 +345,8 @@ impl<O: Opener> Runtime<O> {
         let pieces = (path.pool().pieces(), path.pool().free());
         let unforwarded = path.unforwarded();
         let tm = path.tm();
+        let mut total = tm.pool_counters();
+        path.settle(&mut total, 0..ports.len() * queues);
         Snapshot {
             sequence: self.sequence,
             uptime: forebay_tm::Duration::from_ps((up.as_nanos() as u64).saturating_mul(1_000)),
@@ -344,10 +354,11 @@ impl<O: Opener> Runtime<O> {
             policy: tm.config().policy.name().to_owned(),
             buffer: tm.config().buffer,
             used: tm.used(),
-            total: tm.pool_counters(),
+            total,
             memory: tm.memory_reads(),
             ports,
             unforwarded,
+            books: path.books(),
             stalls,
             pieces,
             cost: Cost { turns: self.turns, busy_turns: self.busy_turns, ..self.cost },
@@ -457,7 +468,7 @@ mod tests {
         let (end, out, is_consistent) = thread.join().unwrap();
         assert!(matches!(end, End::Asked));
         let last = handle.snapshot().unwrap();
-        assert_eq!(out as u64, last.total.waiting.packets, "only what waits has pieces");
+        assert_eq!(out as u64, last.books.waiting, "only what waits has pieces");
         assert!(is_consistent);
         (last, world)
     }
@@ -467,6 +478,7 @@ mod tests {
         let mut sequence = 0;
         for _ in 0..1_000 {
             let snapshot = handle.newer_than(sequence, time::Duration::from_secs(10)).expect("snapshots come");
+            balanced(&snapshot);
             if is_so(&snapshot) {
                 return snapshot;
             }
@@ -475,7 +487,25 @@ mod tests {
         panic!("it never is");
     }
 
+    /// Every frame is somewhere, and once.
+    fn balanced(snapshot: &Snapshot) {
+        let Snapshot { books, total, .. } = snapshot;
+        assert_eq!(books.missing(), 0, "{books:?}");
+        assert_eq!(books.received, snapshot.ports.iter().map(|port| port.received.packets).sum::<u64>());
+        assert_eq!(books.sent, snapshot.ports.iter().map(|port| port.transmitted.packets).sum::<u64>());
+        let queues = snapshot.ports.iter().flat_map(|port| port.queues.iter().map(|queue| &queue.counters));
+        for counters in queues.chain(snapshot.ports.iter().map(|port| &port.counters)).chain([total]) {
+            let known = counters.sent.packets + counters.dropped.packets + counters.trimmed.packets;
+            assert_eq!(
+                counters.offered.packets,
+                known + counters.returned.packets + counters.waiting.packets,
+                "{counters:?}"
+            );
+        }
+    }
+
     fn accounted_for(last: &Snapshot, world: &World) {
+        balanced(last);
         let total = &last.total;
         assert_eq!(total.offered.packets + last.unforwarded.total(), world.came.load(Relaxed));
         assert_eq!(total.offered.packets, total.sent.packets + total.dropped.packets + total.waiting.packets);
@@ -502,6 +532,41 @@ mod tests {
         });
         assert_eq!(last.changes, 1_000);
         accounted_for(&last, &world);
+    }
+
+    /// Headers that wait in the queues of their packets, come back, are pushed out: the books balance whatever is done to packets.
+    #[test]
+    fn the_books_balance_in_every_way_of_trimming() {
+        let set = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+        let (last, _) = with_switch(|handle, _| {
+            handle.change(set("rate", "10Mbps")).unwrap();
+            for round in 0..6 {
+                let policy = ["dt", "pushout", "occamy"][round % 3];
+                handle.change(set("policy.kind", policy)).unwrap();
+                for trim in [
+                    "{kind = \"cut-payload\"}",
+                    "{kind = \"ndp\", header_capacity = 4, return_to_sender = true}",
+                    "{kind = \"ndp\"}",
+                ] {
+                    let mut changed = handle.change(set("trim", trim));
+                    // To cut-payload, when no header waits in a queue of its own.
+                    for _ in 0..200 {
+                        if changed.is_ok() {
+                            break;
+                        }
+                        std::thread::sleep(time::Duration::from_millis(5));
+                        changed = handle.change(set("trim", trim));
+                    }
+                    let now = handle.snapshot().map_or(0, |snapshot| snapshot.sequence);
+                    let mut seen = 0;
+                    wait_for(handle, |snapshot| {
+                        seen += usize::from(snapshot.sequence > now);
+                        seen > 2
+                    });
+                }
+            }
+        });
+        assert!(last.total.trimmed.packets > 0 && last.books.sent > 0);
     }
 
     #[test]

@@ -187,6 +187,7 @@ pub fn read(file: &str, text: &str, changes: &[(String, String)]) -> Result<(Liv
         Some(TrimConfig::CutPayload(config)) => config.size.get() as usize,
         Some(TrimConfig::SourceFlowControl(_)) | None => 64,
     };
+    treatment.trim_in_queue = matches!(tm.trim, Some(TrimConfig::CutPayload(_)));
     let config = LiveConfig {
         forwarding: forwarding(&root, &names)?,
         classifier: classifier(&root, &names, queues as u64)?,

@@ -1,7 +1,7 @@
 //! What a switch looks like at one moment: what views, the control socket, metrics and timelines are made of.
 
 use crate::clock::Stalls;
-use crate::dataplane::Unforwarded;
+use crate::dataplane::{Books, Unforwarded};
 use crate::port::Outside;
 use forebay_tm::counters::{Counters, MemoryReads};
 use forebay_tm::{Bytes, Duration, Instant, Rate, Reason};
@@ -29,6 +29,8 @@ pub struct Snapshot {
     pub ports: Vec<PortState>,
     /// Frames that never reached the traffic manager.
     pub unforwarded: Unforwarded,
+    /// Where all frames are.
+    pub books: Books,
     /// How often the machine was away.
     pub stalls: Stalls,
     /// Pieces of the frames' memory: all, and those that nobody has.
@@ -61,6 +63,10 @@ pub struct PortState {
     pub outside: Outside,
     /// Frames and bytes that came in by it.
     pub received: forebay_tm::counters::Count,
+    /// Frames and bytes that were put on its wire.
+    pub transmitted: forebay_tm::counters::Count,
+    /// Frames that were to be cut and could not be, since they are no IP packets.
+    pub uncut: u64,
     /// Its queues.
     pub queues: Vec<QueueState>,
 }

@@ -17,6 +17,7 @@ pub(crate) fn snapshot(sequence: u64) -> crate::snapshot::Snapshot {
         memory: MemoryReads::default(),
         ports: Vec::new(),
         unforwarded: crate::dataplane::Unforwarded::default(),
+        books: crate::dataplane::Books::default(),
         stalls: crate::clock::Stalls::default(),
         pieces: (0, 0),
         cost: crate::snapshot::Cost::default(),

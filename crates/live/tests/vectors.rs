@@ -163,7 +163,7 @@ fn run(switch: &str, arrivals: &[Arrival]) -> String {
                 _ => 64,
             },
             trim_lengths: Lengths::Cut,
-            trim_dscp: None,
+            ..Treatment::default()
         },
         overhead: 0,
     };
