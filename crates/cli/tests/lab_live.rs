@@ -219,6 +219,11 @@ fn floods_changes_kills_and_lost_interfaces() {
     let up = ["--hosts", "4", "--unpaced"];
     let lab = Lab::up("fbtc", &up);
     let before = lab.exec("sw", &["ip", "-d", "link"]);
+    // AF_XDP does not say that a tag was left to the interface.
+    let offloads = lab.exec("h1", &["ethtool", "-k", "eth0"]);
+    for tag in ["tx-vlan-offload", "rx-vlan-offload", "tx-vlan-stag-hw-insert", "rx-vlan-stag-hw-parse"] {
+        assert!(offloads.contains(&format!("{tag}: off")), "{offloads}");
+    }
     // Three hosts flood the fourth, while settings change.
     (0..3).for_each(|client| lab.serve("h1", 5_201 + client));
     let clients: Vec<Child> = (0..3)

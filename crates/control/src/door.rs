@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long the door stays closed when the system cannot give another connection.
 const REST: Duration = Duration::from_millis(50);
@@ -65,22 +65,58 @@ sockets!(UnixListener, UnixStream);
 
 /// What a door does with guests.
 pub(crate) trait Welcome<S>: Send + Sync + 'static {
-    /// Talks to a guest until one of them has enough.
-    fn serve(&self, stream: S);
+    /// Talks to a guest until one of them has enough. Whoever can be sent away for others says so with [`Visit::rests`].
+    fn serve(&self, stream: S, visit: &Visit);
     /// Sends a guest away; it must not wait for anything.
     fn refuse(&self, stream: S);
 }
 
+/// A guest who has said nothing for so long makes room for another one.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// Since when a guest has said nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Visit(Mutex<Option<Instant>>);
+
+impl Visit {
+    fn since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing is asked for while `wait` lasts.
+    pub(crate) fn rests<T>(&self, wait: impl FnOnce() -> T) -> T {
+        *self.since() = Some(Instant::now());
+        let come = wait();
+        *self.since() = None;
+        come
+    }
+}
+
 /// Those inside.
 struct Guests<S> {
-    /// Hands on their connections, to close them from outside.
-    streams: Mutex<HashMap<u64, S>>,
+    /// Hands on their connections, to close them from outside, and what they do.
+    streams: Mutex<HashMap<u64, (S, Arc<Visit>)>>,
     closing: AtomicBool,
 }
 
 impl<S> Guests<S> {
-    fn streams(&self) -> MutexGuard<'_, HashMap<u64, S>> {
+    fn streams(&self) -> MutexGuard<'_, HashMap<u64, (S, Arc<Visit>)>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Stream> Guests<S> {
+    /// Sends the guest away who has said nothing for the longest time; false if all have something to say.
+    fn send_idle_away(&self) -> bool {
+        let streams = self.streams();
+        let idle = streams.values().filter_map(|(stream, visit)| Some(((*visit.since())?, stream)));
+        match idle.min_by_key(|(since, _)| *since) {
+            Some((since, stream)) if since.elapsed() >= IDLE => {
+                stream.close(Shutdown::Both);
+                true
+            }
+            _ => false,
+        }
     }
 }
 
@@ -112,7 +148,7 @@ impl Door {
         let shut = Box::new(move || {
             guests.closing.store(true, Ordering::SeqCst);
             bolt.close(Shutdown::Both);
-            guests.streams().values().for_each(|stream| stream.close(Shutdown::Both));
+            guests.streams().values().for_each(|(stream, _)| stream.close(Shutdown::Both));
         });
         Ok(Self { shut: shut as _, keeper: Some(keeper) })
     }
@@ -141,6 +177,13 @@ fn keep<L: Listener>(
             break;
         }
         threads.retain(|thread| !thread.is_finished());
+        if threads.len() >= most && guests.send_idle_away() {
+            let start = Instant::now();
+            while threads.len() >= most && start.elapsed() < REST {
+                std::thread::sleep(Duration::from_millis(1));
+                threads.retain(|thread| !thread.is_finished());
+            }
+        }
         match taken {
             Ok(stream) if threads.len() >= most => welcome.refuse(stream),
             Ok(stream) => threads.extend(let_in(stream, number, welcome, guests)),
@@ -160,14 +203,15 @@ fn let_in<S: Stream>(
     guests: &Arc<Guests<S>>,
 ) -> Option<JoinHandle<()>> {
     let hand = stream.twin().ok()?;
-    guests.streams().insert(number, hand);
+    let visit = Arc::new(Visit::default());
+    guests.streams().insert(number, (hand, Arc::clone(&visit)));
     // Whoever shuts the door sees the guest in the list, or is seen here.
     if guests.closing.load(Ordering::SeqCst) {
         stream.close(Shutdown::Both);
     }
     let (welcome, inside) = (Arc::clone(welcome), Arc::clone(guests));
     let thread = Builder::new().name("forebay-guest".into()).spawn(move || {
-        welcome.serve(stream);
+        welcome.serve(stream, &visit);
         inside.streams().remove(&number);
     });
     if thread.is_err() {

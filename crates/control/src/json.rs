@@ -118,6 +118,7 @@ pub fn snapshot(snapshot: &Snapshot) -> Value {
             "back": unforwarded.back,
             "no_route": unforwarded.no_route,
             "no_hops": unforwarded.no_hops,
+            "storm": unforwarded.storm,
             "no_piece": unforwarded.no_piece,
         },
         "books": {

@@ -186,6 +186,7 @@ fn whole(text: &mut Text, snapshot: &Snapshot) {
             ("back", unforwarded.back),
             ("no-route", unforwarded.no_route),
             ("no-hops", unforwarded.no_hops),
+            ("storm", unforwarded.storm),
             ("no-piece", unforwarded.no_piece),
         ],
     );

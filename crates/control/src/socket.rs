@@ -1,6 +1,6 @@
 //! The control socket: a Unix socket for the switch's owner alone, with a JSON object per line each way.
 
-use crate::door::{Door, Welcome};
+use crate::door::{Door, Visit, Welcome};
 use crate::line::{Cut, Line};
 use crate::{json, keys};
 use forebay_live::handle::Handle;
@@ -113,7 +113,7 @@ struct Desk {
 }
 
 impl Welcome<UnixStream> for Desk {
-    fn serve(&self, stream: UnixStream) {
+    fn serve(&self, stream: UnixStream, visit: &Visit) {
         let is_owner = peer::user_of(&stream).is_ok_and(|user| user == self.owner);
         let mut line = Line::new(stream);
         if !is_owner {
@@ -121,7 +121,7 @@ impl Welcome<UnixStream> for Desk {
             return line.linger();
         }
         loop {
-            match line.until(b"\n", MOST_LINE, None) {
+            match visit.rests(|| line.until(b"\n", MOST_LINE, None)) {
                 Ok(text) => {
                     if send(&mut line, &self.answer(&text)).is_err() {
                         return;

@@ -114,7 +114,7 @@ fn health(snapshot: &Snapshot) -> Row {
         row.add(format!(" (longest {longest}, {given_up} given up)"), Look::Faint);
     }
     row.add(format!("  lost outside {outside}"), alarm(outside));
-    let not = unforwarded.runts + unforwarded.back + unforwarded.no_route + unforwarded.no_hops + unforwarded.no_piece;
+    let not = unforwarded.total();
     row.add(format!("  not forwarded {not}"), Look::Faint);
     row.add(format!("  pieces free {} of {}", snapshot.pieces.1, snapshot.pieces.0), Look::Faint);
     if snapshot.changes > 0 {

@@ -154,7 +154,7 @@ fn make(layout: &Layout) -> Result<()> {
 fn interface_lines(name: &str, mac: &str) -> String {
     format!(
         "ip link set dev {name} address {mac} txqueuelen 1000 mtu 1500\n\
-         ethtool -K {name} tx off rx off sg off tso off gso off gro off >/dev/null\n\
+         ethtool -K {name} tx off rx off sg off tso off gso off gro off txvlan off rxvlan off tx-vlan-stag-hw-insert off rx-vlan-stag-hw-parse off >/dev/null\n\
          ip link set dev {name} up\n"
     )
 }

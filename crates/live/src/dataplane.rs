@@ -70,6 +70,8 @@ pub struct Unforwarded {
     pub no_route: u64,
     /// No hop left.
     pub no_hops: u64,
+    /// More was to be flooded than storm control lets a port flood.
+    pub storm: u64,
     /// A copy for another port found no piece.
     pub no_piece: u64,
 }
@@ -82,7 +84,7 @@ impl Unforwarded {
 
     /// Frames that came in; copies that were never made are none of them.
     fn whole(&self) -> u64 {
-        self.runts + self.back + self.no_route + self.no_hops
+        self.runts + self.back + self.no_route + self.no_hops + self.storm
     }
 }
 
@@ -399,6 +401,13 @@ impl<W: Witness> Dataplane<W> {
         &mut self.hands.pool
     }
 
+    /// Forgets which interfaces were seen behind a port: its own is gone.
+    pub fn forget(&mut self, port: usize) {
+        if let Forwarding::Stations(stations) = &mut self.forwarding {
+            stations.forget(port);
+        }
+    }
+
     /// Frames that were to be cut to leave by a port, and could not be since they are no IP packets: they were dropped.
     pub fn uncut(&self, port: usize) -> u64 {
         self.hands.uncut[port]
@@ -487,16 +496,18 @@ impl<W: Witness> Dataplane<W> {
                 if ingress < self.ports {
                     stations.learn(headers.source, vlan, ingress, now);
                 }
-                if headers.destination.is_group() {
-                    return Target::Flood;
-                }
-                match stations.port_of(headers.destination, vlan, now) {
+                let group = headers.destination.is_group();
+                match stations.port_of(headers.destination, vlan, now).filter(|_| !group) {
                     Some(port) if port == ingress => {
                         self.unforwarded.back += 1;
                         Target::Nowhere
                     }
                     Some(port) => Target::Port(port),
-                    None => Target::Flood,
+                    None if stations.may_flood(ingress, length, now) => Target::Flood,
+                    None => {
+                        self.unforwarded.storm += 1;
+                        Target::Nowhere
+                    }
                 }
             }
             Forwarding::Routes(routes) => {

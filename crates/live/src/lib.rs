@@ -28,6 +28,7 @@ pub mod scripted;
 pub mod settings;
 pub mod snapshot;
 pub mod stations;
+pub mod storm;
 pub mod switch;
 #[doc(hidden)]
 pub mod torture;

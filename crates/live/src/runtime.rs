@@ -93,6 +93,12 @@ impl Timer for Watch {
     }
 }
 
+/// A number that nobody can guess.
+fn secret() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}
+
 /// How a switch came to its end.
 #[derive(Debug)]
 pub enum End {
@@ -152,7 +158,7 @@ impl<O: Opener> Runtime<O> {
         }
         let parts = Parts {
             pool,
-            forwarding: config.forwarding.build(),
+            forwarding: config.forwarding.build(ports.len(), secret()),
             classifier: config.classifier.clone(),
             treatment: config.treatment.clone(),
             overhead: run.overhead,
@@ -197,6 +203,8 @@ impl<O: Opener> Runtime<O> {
                 Err(Trouble::Port(port, _)) => {
                     let (place, pool) = self.switch.port_and_pool(port);
                     place.detach(pool);
+                    // What was behind it may come back elsewhere.
+                    self.switch.path().forget(port);
                     retry = up + RETRY;
                     true
                 }

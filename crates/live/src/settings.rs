@@ -6,6 +6,7 @@ use crate::edit::Lengths;
 use crate::frame::Mac;
 use crate::routes::{NextHop, Prefix, Routes};
 use crate::stations::Stations;
+use crate::storm::Storm;
 use forebay_settings::{CONFIG_KEYS, Diagnostic, Document, Settings, Table, Value, read_config};
 use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Bytes, Duration, Rate, ValidConfig};
@@ -80,21 +81,27 @@ pub enum ForwardingConfig {
         age: Duration,
         /// What is known from the start and never forgotten: an interface, its VLAN (0 for none) and its port.
         stations: Vec<(Mac, u16, usize)>,
+        /// What every port may flood; without it, all.
+        storm: Option<Rate>,
     },
     /// By routes.
     Routes(Vec<(Prefix, NextHop)>),
 }
 
 impl ForwardingConfig {
-    /// A table as it is at the start.
-    pub fn build(&self) -> Forwarding {
+    /// A table as it is at the start, for so many ports. Where addresses stand in it follows from the seed.
+    pub fn build(&self, ports: usize, seed: u64) -> Forwarding {
+        // Given addresses may find no place under one seed and have it under another; under this one they were tried.
+        const TRIED: u64 = 0;
         match self {
-            Self::Learn { age, stations } => {
-                let mut table = Stations::new(*age);
-                for (mac, vlan, port) in stations {
-                    table.give(*mac, *vlan, *port);
-                }
-                Forwarding::Stations(table)
+            Self::Learn { age, stations, storm } => {
+                let storm = storm.map(|rate| Storm::new(rate, ports));
+                let build = |seed| {
+                    let mut table = Stations::new(*age, seed);
+                    stations.iter().all(|(mac, vlan, port)| table.give(*mac, *vlan, *port)).then_some(table)
+                };
+                let table = (0..100).find_map(|more: u64| build(seed.wrapping_add(more))).or_else(|| build(TRIED));
+                Forwarding::Stations(table.unwrap_or_else(|| Stations::new(*age, seed)).with_storm(storm))
             }
             Self::Routes(routes) => Forwarding::Routes(Routes::new(routes)),
         }
@@ -286,7 +293,7 @@ fn prefix(value: &Value<'_>) -> Result<Prefix, Diagnostic> {
 }
 
 fn forwarding(root: &Table<'_>, names: &[String]) -> Result<ForwardingConfig, Diagnostic> {
-    let usual = ForwardingConfig::Learn { age: Duration::from_us(300_000_000), stations: Vec::new() };
+    let usual = ForwardingConfig::Learn { age: Duration::from_us(300_000_000), stations: Vec::new(), storm: None };
     let Some(table) = root.table("forwarding")? else { return Ok(usual) };
     let by_routes = table.get("kind").map_or(Ok(false), |kind| kind.word(&[("learn", false), ("routes", true)]))?;
     if by_routes {
@@ -302,7 +309,17 @@ fn forwarding(root: &Table<'_>, names: &[String]) -> Result<ForwardingConfig, Di
         });
         return Ok(ForwardingConfig::Routes(routes.collect::<Result<_, _>>()?));
     }
-    table.allow(&["kind", "age", "station"], |_| false, "learn")?;
+    table.allow(&["kind", "age", "station", "storm"], |_| false, "learn")?;
+    let storm = match table.get("storm") {
+        None => None,
+        Some(value) => {
+            let rate = value.rate()?;
+            if rate.bps() < 1_000 {
+                return Err(value.error("this is too little for any frame", "give a rate such as 10Mbps"));
+            }
+            Some(rate)
+        }
+    };
     let age = match table.get("age") {
         None => Duration::from_us(300_000_000),
         Some(value) => {
@@ -314,7 +331,7 @@ fn forwarding(root: &Table<'_>, names: &[String]) -> Result<ForwardingConfig, Di
         }
     };
     let mut stations = Vec::new();
-    let mut places = Stations::new(age);
+    let mut places = Stations::new(age, 0);
     for station in table.tables("station")? {
         station.allow(&["mac", "vlan", "port"], |_| false, "")?;
         let value = station.need("mac", "mac = \"02:00:00:00:00:01\"")?;
@@ -329,7 +346,7 @@ fn forwarding(root: &Table<'_>, names: &[String]) -> Result<ForwardingConfig, Di
         }
         stations.push((address, vlan, port));
     }
-    Ok(ForwardingConfig::Learn { age, stations })
+    Ok(ForwardingConfig::Learn { age, stations, storm })
 }
 
 /// A number, if there is one, that has to be below a bound.
@@ -527,6 +544,7 @@ name = "h2"
 rate = "1Gbps"
 backend = "packet"
 [forwarding]
+storm = "5Mbps"
 age = "60s"
 [[forwarding.station]]
 mac = "02:00:00:00:00:0a"
@@ -556,7 +574,14 @@ listen = "127.0.0.1:9099"
         let linux = |name: &str, backend| Interface::Linux { name: name.to_owned(), backend: Some(backend) };
         assert_eq!(config.interfaces, [linux("h1", BackendKind::Xdp), linux("h2", BackendKind::Packet)]);
         let stations = vec![(Mac([2, 0, 0, 0, 0, 10]), 0, 1)];
-        assert_eq!(config.forwarding, ForwardingConfig::Learn { age: Duration::from_us(60_000_000), stations });
+        assert_eq!(
+            config.forwarding,
+            ForwardingConfig::Learn {
+                age: Duration::from_us(60_000_000),
+                stations,
+                storm: Some(Rate::from_bps(5_000_000))
+            }
+        );
         assert_eq!(config.treatment.rank, RankFrom::Payload { offset: 4, bytes: 2 });
         assert_eq!((config.treatment.trim_lengths, config.run.overhead, config.run.wait), (Lengths::Kept, 20, true));
         let (again, _) = read("live.toml", &text, &[]).unwrap();
@@ -585,7 +610,7 @@ listen = "127.0.0.1:9099"
     fn routes_are_read() {
         let routes = "[forwarding]\nkind = \"routes\"\n[[forwarding.route]]\nprefix = \"fd00::/64\"\nport = 1\nnext_hop = \"02:00:00:00:00:01\"\nsource = \"02:00:00:00:ff:01\"\n";
         let text = SOUND.replace(
-            "[forwarding]\nage = \"60s\"\n[[forwarding.station]]\nmac = \"02:00:00:00:00:0a\"\nport = \"h2\"\n",
+            "[forwarding]\nstorm = \"5Mbps\"\nage = \"60s\"\n[[forwarding.station]]\nmac = \"02:00:00:00:00:0a\"\nport = \"h2\"\n",
             routes,
         );
         let hop = NextHop { port: 1, destination: Mac([2, 0, 0, 0, 0, 1]), source: Mac([2, 0, 0, 0, 0xff, 1]) };
@@ -608,13 +633,14 @@ listen = "127.0.0.1:9099"
             ("name = \"h2\"", "read = \"x.pcap\"", "live.toml:14: interface.1.backend: files have none"),
             ("[[interface]]\nname = \"h1\"\n", "", "interface: a switch has two interfaces or more"),
             ("backend = \"packet\"", "backend = \"dpdk\"", "live.toml:14: interface.1.backend: \"dpdk\""),
-            ("age = \"60s\"", "age = \"60d\"", "live.toml:16: forwarding.age"),
+            ("age = \"60s\"", "age = \"60d\"", "live.toml:17: forwarding.age"),
+            ("5Mbps", "5bps", "live.toml:16: forwarding.storm: this is too little for any frame"),
             ("age = \"60s\"", "age = \"0s\"", "an interface is remembered for up to a day"),
             ("02:00:00:00:00:0a", "02:00:00:00:00", "this is not the address of an interface"),
             ("02:00:00:00:00:0a", "01:00:5e:00:00:0a", "this is the address of a group"),
             ("port = \"h2\"", "port = \"h3\"", "forwarding.station.0.port: \"h3\""),
             ("port = \"h2\"", "port = 2", "there is no such port"),
-            ("dscp = 46", "dscp = 64", "live.toml:21: classify.0.dscp: 64 is too large"),
+            ("dscp = 46", "dscp = 64", "live.toml:22: classify.0.dscp: 64 is too large"),
             ("protocol = \"tcp\"", "protocol = \"sctp\"", "classify.0.protocol: \"sctp\""),
             ("10.0.0.0/24", "10.0.0.1/24", "10.0.0.1 has bits behind the first 24"),
             ("queue = 1", "queue = 2", "classify.0.queue: 2 is too large"),

@@ -4,6 +4,8 @@
 //! only what shares its places, and what was given is never pushed out.
 
 use crate::frame::Mac;
+use crate::storm::Storm;
+use forebay_tm::random::Random;
 use forebay_tm::{Duration, Instant};
 
 /// Places of an address.
@@ -26,18 +28,35 @@ struct Entry {
 pub struct Stations {
     sets: Vec<[Option<Entry>; WAYS]>,
     age: Duration,
+    hash: Box<Hash>,
+    storm: Option<Storm>,
+}
+
+/// Where an address stands: a random set for each value of each of its bytes, put together (tabulation). Who does not know the sets cannot tell which
+/// addresses share their places.
+#[derive(Clone, Debug)]
+struct Hash([[u16; 256]; 8]);
+
+impl Hash {
+    fn new(seed: u64) -> Box<Self> {
+        let mut random = Random::stream(seed, "stations", 0);
+        let mut tables = Box::new(Self([[0; 256]; 8]));
+        tables.0.iter_mut().flatten().for_each(|set| *set = random.below(SETS as u64) as u16);
+        tables
+    }
 }
 
 impl Stations {
-    /// An empty table that forgets after `age` without a frame.
-    pub fn new(age: Duration) -> Self {
-        Self { sets: vec![[None; WAYS]; SETS], age }
+    /// An empty table that forgets after `age` without a frame. Where addresses stand follows from the seed; where strangers may send, it is a secret.
+    pub fn new(age: Duration, seed: u64) -> Self {
+        Self { sets: vec![[None; WAYS]; SETS], age, hash: Hash::new(seed), storm: None }
     }
 
-    fn set_of(mac: Mac, vlan: u16) -> usize {
+    fn set_of(&self, mac: Mac, vlan: u16) -> usize {
         let [a, b, c, d, e, f] = mac.0;
-        let key = u64::from_be_bytes([(vlan >> 8) as u8, vlan as u8, a, b, c, d, e, f]);
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SETS
+        let key = [(vlan >> 8) as u8, vlan as u8, a, b, c, d, e, f];
+        let set = key.iter().zip(&self.hash.0).fold(0, |set, (byte, table)| set ^ table[usize::from(*byte)]);
+        usize::from(set) % SETS
     }
 
     fn is_old(&self, entry: &Entry, now: Instant) -> bool {
@@ -46,7 +65,7 @@ impl Stations {
 
     /// The port of an interface, if it is known.
     pub fn port_of(&self, mac: Mac, vlan: u16, now: Instant) -> Option<usize> {
-        let set = &self.sets[Self::set_of(mac, vlan)];
+        let set = &self.sets[self.set_of(mac, vlan)];
         let entry = set.iter().flatten().find(|entry| entry.mac == mac && entry.vlan == vlan)?;
         (!self.is_old(entry, now)).then_some(usize::from(entry.port))
     }
@@ -66,7 +85,8 @@ impl Stations {
 
     fn put(&mut self, new: Entry, now: Instant) -> bool {
         let age = self.age;
-        let set = &mut self.sets[Self::set_of(new.mac, new.vlan)];
+        let index = self.set_of(new.mac, new.vlan);
+        let set = &mut self.sets[index];
         if let Some(own) = set.iter_mut().flatten().find(|entry| entry.mac == new.mac && entry.vlan == new.vlan) {
             if own.seen != Instant::NEVER || new.seen == Instant::NEVER {
                 *own = new;
@@ -89,6 +109,17 @@ impl Stations {
             }
             None => false,
         }
+    }
+
+    /// The same table with a limit to what every port may flood.
+    #[must_use]
+    pub fn with_storm(self, storm: Option<Storm>) -> Self {
+        Self { storm, ..self }
+    }
+
+    /// Whether a frame that came in by a port may go to all others now.
+    pub fn may_flood(&mut self, port: usize, bytes: usize, now: Instant) -> bool {
+        self.storm.as_mut().is_none_or(|storm| storm.may_pass(port, bytes, now))
     }
 
     /// Forgets all that was learned behind a port, as when its link goes down.
@@ -115,7 +146,7 @@ mod tests {
     }
 
     fn table() -> Stations {
-        Stations::new(Duration::from_us(300_000_000))
+        Stations::new(Duration::from_us(300_000_000), 1)
     }
 
     #[test]
@@ -132,6 +163,27 @@ mod tests {
         assert_eq!(stations.port_of(mac(1), 0, at(303)), None);
         stations.learn(Mac::BROADCAST, 0, 1, at(303));
         assert_eq!(stations.port_of(Mac::BROADCAST, 0, at(303)), None);
+    }
+
+    /// Addresses that share their places under one seed do not under another.
+    #[test]
+    fn who_does_not_know_the_seed_cannot_choose_addresses_that_push_out() {
+        let known = table();
+        let place = known.set_of(mac(1), 0);
+        let chosen: Vec<u64> = (2..200_000).filter(|number| known.set_of(mac(*number), 0) == place).take(20).collect();
+        assert_eq!(chosen.len(), 20);
+        let pushed_out = |seed| {
+            let mut stations = Stations::new(Duration::from_us(300_000_000), seed);
+            stations.learn(mac(1), 0, 3, at(0));
+            chosen.iter().for_each(|number| stations.learn(mac(*number), 0, 9, at(1)));
+            stations.port_of(mac(1), 0, at(1)).is_none()
+        };
+        assert!(pushed_out(1));
+        assert_eq!((2..100).filter(|seed| pushed_out(*seed)).count(), 0);
+        // All sets are used about alike.
+        let mut counts = vec![0; SETS];
+        (0..SETS as u64 * 16).for_each(|number| counts[known.set_of(mac(number), 7)] += 1);
+        assert!(counts.iter().all(|count| (1..60).contains(count)), "{:?}", counts.iter().max());
     }
 
     #[test]

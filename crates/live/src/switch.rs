@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn learning() -> Forwarding {
-        Forwarding::Stations(Stations::new(Duration::from_us(300_000_000)))
+        Forwarding::Stations(Stations::new(Duration::from_us(300_000_000), 1))
     }
 
     const PLAIN: &str = "ports = 4\nrate = \"100Mbps\"\nbuffer = \"100KB\"\n[policy]\nkind = \"cs\"\n";
@@ -359,5 +359,31 @@ mod tests {
         set(&mut switch, 1_000_000_000);
         run(&mut switch, 500_060, 500_060);
         assert_eq!(sent(&mut switch)[0] - before, 3);
+    }
+
+    #[test]
+    fn stations_that_are_silent_are_forgotten_and_storms_are_cut() {
+        let stations = Stations::new(Duration::from_us(1_000), 1);
+        let storm = crate::storm::Storm::new(forebay_tm::Rate::from_bps(1_000_000), 4);
+        let mut switch = switch(PLAIN, Forwarding::Stations(stations.with_storm(Some(storm))), 0);
+        let [udp, ..] = Build::all();
+        switch.ports()[3].incoming.push_back(Build { source: 2, destination: 1, ..udp }.frame(0));
+        run(&mut switch, 0, 900);
+        let before = sent(&mut switch);
+        switch.ports()[1].incoming.push_back(udp.frame(0));
+        run(&mut switch, 910, 1_000);
+        assert_eq!(sent(&mut switch), [before[0], before[1], before[2], before[3] + 1], "known");
+        switch.ports()[1].incoming.push_back(udp.frame(0));
+        run(&mut switch, 1_010, 1_100);
+        assert_eq!(sent(&mut switch), [before[0] + 1, before[1], before[2] + 1, before[3] + 2], "forgotten");
+        let books = switch.path().books();
+        assert_eq!((books.received, books.copies, books.missing()), (3, 4, 0));
+        // 1 Mb/s and bursts of 10 ms are 1,250 bytes: less than two of these.
+        for _ in 0..50 {
+            switch.ports()[0].incoming.push_back(udp.frame(1_000));
+        }
+        run(&mut switch, 1_110, 2_000);
+        assert_eq!(switch.path().unforwarded().storm, 48);
+        assert_eq!(switch.path().books().missing(), 0);
     }
 }

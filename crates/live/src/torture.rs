@@ -76,7 +76,7 @@ pub fn torture(bytes: &[u8]) {
     let (config, _) = settings::read("torture.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
     let parts = Parts {
         pool: Pool::new(PIECES, PIECE).unwrap_or_else(|error| panic!("{error}")),
-        forwarding: config.forwarding.build(),
+        forwarding: config.forwarding.build(3, 0),
         classifier: config.classifier,
         treatment: config.treatment,
         overhead: 24,

@@ -146,7 +146,7 @@ fn run(switch: &str, arrivals: &[Arrival]) -> String {
         matches: Matches { dscp: Some(code_point as u8), ..Matches::default() },
         kind: *kind,
     };
-    let mut stations = Stations::new(Duration::from_us(1));
+    let mut stations = Stations::new(Duration::from_us(1), 1);
     for port in 0..ports {
         assert!(stations.give(station(port as u8), 0, port));
     }

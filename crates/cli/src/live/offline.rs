@@ -104,7 +104,7 @@ pub(super) fn run(config: &LiveConfig, text: &str) -> Result<String, Failure> {
         .map_err(|error| Failure::Input(format!("error: live.frames: {error}\n  help: give fewer")))?;
     let parts = Parts {
         pool,
-        forwarding: config.forwarding.build(),
+        forwarding: config.forwarding.build(config.interfaces.len(), 0),
         classifier: config.classifier.clone(),
         treatment: config.treatment.clone(),
         overhead: config.run.overhead,

@@ -84,7 +84,10 @@ fn check_site(head: &Head) -> Decision {
     if head.method != "POST" {
         return Ok(());
     }
-    if head.field("origin").is_some_and(|origin| origin.strip_prefix("http://") != Some(head.host.as_str())) {
+    // A proxy with TLS in front leaves the name as it is.
+    let site =
+        |origin: &str| ["http://", "https://"].iter().any(|scheme| origin.strip_prefix(scheme) == Some(&*head.host));
+    if head.field("origin").is_some_and(|origin| !site(origin)) {
         return refuse();
     }
     let media = head.field("content-type").unwrap_or_default();
@@ -197,7 +200,10 @@ mod tests {
             ("GET /api/events", format!("{host}Sec-Fetch-Site: same-origin"), 200),
             ("POST /api/settings", json.clone(), 200),
             ("POST /api/settings", format!("{json}\r\nOrigin: http://localhost:9099"), 200),
+            ("POST /api/settings", format!("{json}\r\nOrigin: https://localhost:9099"), 200),
             ("POST /api/settings", format!("{json}\r\nOrigin: http://localhost:9098"), 403),
+            ("POST /api/settings", format!("{json}\r\nOrigin: https://localhost:9098"), 403),
+            ("POST /api/settings", format!("{json}\r\nOrigin: httpss://localhost:9099"), 403),
             ("POST /api/settings", format!("{json}\r\nOrigin: null"), 403),
             ("POST /", format!("{json}\r\nOrigin: http://evil.example"), 403),
             ("POST /api/settings", format!("{json}\r\nSec-Fetch-Site: cross-site"), 403),

@@ -8,7 +8,7 @@ mod request;
 mod response;
 mod routes;
 
-use crate::door::{Door, Welcome};
+use crate::door::{Door, Visit, Welcome};
 use crate::line::{Cut, Line};
 use forebay_live::handle::Handle;
 pub use forebay_live::settings::HttpConfig;
@@ -70,7 +70,7 @@ struct Server {
 }
 
 impl Welcome<TcpStream> for Server {
-    fn serve(&self, stream: TcpStream) {
+    fn serve(&self, stream: TcpStream, _: &Visit) {
         // Answers are written whole; waiting for more would only delay them.
         let _ = stream.set_nodelay(true);
         let mut line = Line::new(stream);

@@ -90,6 +90,23 @@ fn too_many_clients_are_told_so_and_the_others_go_on() {
     assert!(clients[15].snapshot().is_ok());
 }
 
+/// Clients that only hold their places do not keep the owner out.
+#[test]
+fn idle_clients_make_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("s");
+    let (_server, _thread) = open(&path);
+    let mut idle: Vec<UnixStream> = (0..16).map(|_| UnixStream::connect(&path).unwrap()).collect();
+    // One of them has begun a line that it never ends.
+    idle[0].write_all(b"{\"get\"").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(2_300));
+    let mut owner = Client::connect(&path).unwrap();
+    owner.snapshot().unwrap();
+    Client::connect(&path).unwrap().snapshot().unwrap();
+    // Who talks is not sent away.
+    owner.snapshot().unwrap();
+}
+
 #[test]
 fn the_socket_of_the_dead_is_replaced_and_that_of_the_living_is_not() {
     let dir = tempfile::tempdir().unwrap();
