@@ -489,3 +489,18 @@ fn without_other_privileges_ports_still_attach() {
         .unwrap();
     }
 }
+
+/// A second switch on an interface would see half of the frames, or send them twice.
+#[test]
+fn an_interface_belongs_to_one_switch() {
+    let (mut pool, mut attacher) = one_pair();
+    for kind in KINDS.into_iter().chain([Kind::Auto]) {
+        let mut first = attacher.attach("sw", kind, &mut pool).unwrap();
+        for other in [Kind::Auto, Kind::Packet, Kind::Xdp, Kind::Mixed] {
+            let error = attacher.attach("sw", other, &mut pool).map(|_| ()).unwrap_err();
+            assert!(error.to_string().contains("belongs to another switch"), "{kind:?}, {other:?}: {error}");
+        }
+        attacher.attach("host", Kind::Packet, &mut pool).unwrap().close(&mut pool);
+        first.close(&mut pool);
+    }
+}

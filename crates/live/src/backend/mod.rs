@@ -8,6 +8,7 @@ pub mod privileges;
 pub mod xdp;
 
 mod bpf;
+mod lock;
 mod offload;
 mod relay;
 mod socket;
@@ -16,6 +17,7 @@ mod spsc;
 use crate::pool::{Borrower, Pool, Slot};
 use crate::port::{Outside, Port, Received};
 use interface::Interface;
+use lock::Lock;
 use relay::Threads;
 use std::io;
 use std::time::Duration;
@@ -165,6 +167,8 @@ fn way((receiver, sender): &(Receiver, Sender)) -> &'static str {
 pub struct Backend {
     name: String,
     state: State,
+    /// That no other switch has the interface, as long as it is open.
+    lock: Option<Lock>,
 }
 
 #[derive(Debug)]
@@ -229,6 +233,7 @@ impl Port for Backend {
             let mut outside = sender.close(pool);
             outside += receiver.close(pool);
             self.state = State::Closed(outside);
+            self.lock = None;
         }
     }
 }
@@ -277,6 +282,7 @@ impl Attacher {
     pub fn attach(&mut self, name: &str, kind: Kind, pool: &mut Pool) -> io::Result<Backend> {
         let find = || Interface::find(name).map_err(|error| explained(name, error));
         let interface = find()?;
+        let lock = Some(Lock::take(&interface)?);
         ready(&interface, pool.piece())?;
         let in_driver = kind != Kind::XdpGeneric;
         let halves = match kind {
@@ -293,7 +299,7 @@ impl Attacher {
             let (receiver, sender) = threads.take(halves, pool, self.fill)?;
             halves = (Receiver::Relay(receiver), Sender::Relay(sender));
         }
-        Ok(Backend { name: name.to_owned(), state: State::Open(Box::new(halves)) })
+        Ok(Backend { name: name.to_owned(), state: State::Open(Box::new(halves)), lock })
     }
 
     fn packet(interface: Interface, pool: &mut Pool) -> io::Result<(Receiver, Sender)> {
