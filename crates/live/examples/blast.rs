@@ -64,7 +64,7 @@ impl Source {
         let mut pool = Pool::new(PIECES, 2_048)?;
         let slots: Vec<Slot> = std::iter::from_fn(|| pool.take()).collect();
         for slot in slots {
-            pool.bytes_mut(slot, bytes).copy_from_slice(&frame(1, 2, slot.0, bytes));
+            pool.bytes_mut(slot, bytes).copy_from_slice(&frame(1, 2, slot.number(), bytes));
             pool.give(slot);
         }
         let port = Attacher::new(&pool, 2).attach(interface, Kind::XdpGeneric, &mut pool)?;

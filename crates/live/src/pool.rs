@@ -9,9 +9,16 @@ use std::sync::Arc;
 /// Bytes in front of the frame in each piece. The kernel leaves as many for XDP programs in what it receives for AF_XDP.
 pub const HEADROOM: usize = 256;
 
-/// A piece, by its number.
+/// A piece, by its number. The pool knows who has it: only what was taken and not passed on can be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(pub u32);
+pub struct Slot(pub(crate) u32);
+
+impl Slot {
+    /// Its number, from 0.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
 
 /// Memory in huge pages starts at multiples of this.
 const HUGE_PAGE: usize = 2 << 20;
@@ -134,8 +141,9 @@ impl Pool {
 
     /// A copy of the first bytes of a piece in another one; none if all are out.
     pub fn copy(&mut self, slot: Slot, length: usize) -> Option<Slot> {
+        let from = self.checked(slot, length);
         let copy = self.take()?;
-        let (from, to) = (self.checked(slot, length), self.checked(copy, length));
+        let to = self.checked(copy, length);
         // SAFETY: both are within the region, and two pieces do not overlap.
         unsafe {
             let base = self.region.start();
@@ -228,8 +236,8 @@ impl Pool {
     /// The first bytes of a piece.
     pub fn bytes(&self, slot: Slot, length: usize) -> &[u8] {
         let offset = self.checked(slot, length);
-        // SAFETY: within the region (checked above), which lives as long as the pool; whoever has the slot has the piece to himself, so nobody
-        // writes to it while the pool is borrowed.
+        // SAFETY: within the region, which lives as long as the pool, and neither free nor with the kernel or another thread (checked above): it
+        // is reached through this pool alone, which is borrowed.
         unsafe { std::slice::from_raw_parts(self.region.start().add(offset), length) }
     }
 
@@ -243,6 +251,7 @@ impl Pool {
     fn checked(&self, slot: Slot, length: usize) -> usize {
         let offset = self.offset(slot);
         assert!(length <= self.piece() && offset + length <= self.region.size(), "{length} bytes of piece {}", slot.0);
+        assert!(self.holders[slot.0 as usize] == OUT, "piece {} belongs to someone else", slot.0);
         offset
     }
 }
@@ -282,6 +291,28 @@ mod tests {
         let slot = pool.take().unwrap();
         pool.give(slot);
         pool.give(slot);
+    }
+
+    /// Memory that the kernel has is out of reach, whoever kept the number of the piece.
+    #[test]
+    fn what_was_passed_on_cannot_be_touched() {
+        let mut pool = Pool::new(4, 2_048).unwrap();
+        let socket = pool.borrower().unwrap();
+        let (slot, free) = (pool.take().unwrap(), pool.take().unwrap());
+        pool.give(free);
+        pool.bytes_mut(slot, 10).fill(1);
+        pool.lend(slot, socket);
+        for slot in [slot, free] {
+            let mut touch = |what: fn(&mut Pool, Slot)| {
+                let touched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| what(&mut pool, slot)));
+                assert!(touched.is_err(), "{slot:?}");
+            };
+            touch(|pool, slot| pool.bytes_mut(slot, 10).fill(2));
+            touch(|pool, slot| assert_eq!(pool.bytes(slot, 10).len(), 10));
+            touch(|pool, slot| assert!(pool.copy(slot, 10).is_some()));
+        }
+        assert!(pool.hand_over(slot, socket));
+        assert_eq!(pool.bytes(slot, 10), [1; 10]);
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn idle_clients_make_room() {
     let mut idle: Vec<UnixStream> = (0..16).map(|_| UnixStream::connect(&path).unwrap()).collect();
     // One of them has begun a line that it never ends.
     idle[0].write_all(b"{\"get\"").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(2_300));
+    std::thread::sleep(Duration::from_millis(2_300));
     let mut owner = Client::connect(&path).unwrap();
     owner.snapshot().unwrap();
     Client::connect(&path).unwrap().snapshot().unwrap();

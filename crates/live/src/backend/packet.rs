@@ -177,25 +177,19 @@ impl Receiver {
     }
 }
 
-/// What sendmmsg is given: messages, each of which points to its part of `parts`.
+/// What sendmmsg is given: messages, each of which is pointed to its part of `parts` just before the call.
 struct Batch {
     parts: Box<[libc::iovec; BATCH]>,
     messages: Box<[libc::mmsghdr; BATCH]>,
 }
 
-// SAFETY: the pointers are to the boxes themselves, and to the region, which the sender keeps.
+// SAFETY: pointers are written before each use: to the boxes themselves, and to the region, which the sender keeps.
 unsafe impl Send for Batch {}
 
 impl Batch {
     fn new() -> Self {
         // SAFETY: both structures are plain numbers and pointers that may be null.
-        let (mut parts, mut messages): (Box<[libc::iovec; BATCH]>, Box<[libc::mmsghdr; BATCH]>) =
-            unsafe { (Box::new(zeroed()), Box::new(zeroed())) };
-        for (message, part) in messages.iter_mut().zip(parts.iter_mut()) {
-            message.msg_hdr.msg_iov = part;
-            message.msg_hdr.msg_iovlen = 1;
-        }
-        Self { parts, messages }
+        unsafe { Self { parts: Box::new(zeroed()), messages: Box::new(zeroed()) } }
     }
 }
 
@@ -279,6 +273,10 @@ impl Sender {
         for (part, (slot, length)) in self.batch.parts.iter_mut().zip(waiting) {
             part.iov_base = self.region.start().wrapping_add(pool.offset(*slot)).cast();
             part.iov_len = *length;
+        }
+        let parts = self.batch.parts.as_mut_ptr();
+        for (index, message) in self.batch.messages[..count].iter_mut().enumerate() {
+            (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) = (parts.wrapping_add(index), 1);
         }
         let messages = self.batch.messages.as_mut_ptr();
         // SAFETY: `count` messages, each with one part within the region; frames that are to be sent belong to the sender, so nobody writes to them.
