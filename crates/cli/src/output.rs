@@ -1,6 +1,7 @@
 //! Files that appear whole or not at all.
 
 use crate::Failure;
+use forebay_live::backend::privileges;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +28,13 @@ pub(crate) fn is_interrupted() -> bool {
 
 /// On Ctrl-C or SIGTERM: removes temporary files, says so and exits with 130. Outputs that were finished stay.
 pub(crate) fn clean_up_on_interrupt() {
-    // Where signals cannot be handled, the default (to stop) is right, too.
+    // The thread that waits for signals needs no privileges: it has those of the thread that starts it. Where signals cannot be handled, the default (to
+    // stop) is right, too.
+    let handler = privileges::spawn_without("signals", handle_interrupts);
+    let _ = handler.map(std::thread::JoinHandle::join);
+}
+
+fn handle_interrupts() {
     let _ = ctrlc::set_handler(|| {
         if GENTLE.load(Ordering::Relaxed) && !INTERRUPTED.swap(true, Ordering::Relaxed) {
             return;

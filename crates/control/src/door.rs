@@ -123,7 +123,7 @@ impl<S: Stream> Guests<S> {
 /// An open door. Dropping it shuts it and waits until everybody has left.
 pub(crate) struct Door {
     shut: Box<dyn Fn() + Send + Sync>,
-    keeper: Option<JoinHandle<()>>,
+    keeper: Option<JoinHandle<Option<()>>>,
 }
 
 impl std::fmt::Debug for Door {

@@ -5,7 +5,7 @@ mod timeline;
 
 use crate::Failure;
 use crate::args::LiveArgs;
-use crate::output::{cannot_write, is_interrupted, print, stop_gently};
+use crate::output::{Output, cannot_write, is_interrupted, print, stop_gently};
 use crate::replay::read_text;
 use crate::scenario_file;
 use forebay_live::backend::privileges;
@@ -84,13 +84,14 @@ where
         stage: stage.cloned(),
     };
     stop_gently();
-    let loop_thread = thread::Builder::new().name("switch".to_owned()).spawn(move || {
-        // Whoever handles frames keeps what it takes to attach to interfaces again, and nothing else that root may do.
-        let _ = privileges::drop();
-        runtime.run()
-    });
-    let loop_thread =
-        loop_thread.map_err(|error| Failure::Input(format!("error: no thread for the switch: {error}")))?;
+    // Whoever handles frames keeps what it takes to attach to interfaces again, and this thread nothing of what root may do. Files of root are still its own.
+    let loop_thread = privileges::spawn_attacher("switch", move || runtime.run());
+    let loop_thread = loop_thread.map_err(|error| Failure::Input(format!("error: {error}")))?;
+    privileges::drop_all().map_err(|error| Failure::Input(format!("error: privileges cannot be given up: {error}")))?;
+    if let Some(out) = &config.run.out {
+        // What is to be written at the end can be written now, or never: root without privileges cannot write where only somebody else may.
+        drop(Output::create(Some(&out.join("counters.json")))?);
+    }
     if let Some(address) = server.http_address() {
         eprintln!("http://{address}/");
     }
@@ -102,9 +103,9 @@ where
     let last = handle.snapshot();
     watcher.finish(last.as_ref(), config)?;
     match end {
-        Ok(End::Asked) => Ok(()),
-        Ok(End::Time(end)) => Err(Failure::Input(format!("error: {end}\n  help: start the switch again"))),
-        Err(_) => Err(Failure::Input(
+        Ok(Some(End::Asked)) => Ok(()),
+        Ok(Some(End::Time(end))) => Err(Failure::Input(format!("error: {end}\n  help: start the switch again"))),
+        Ok(None) | Err(_) => Err(Failure::Input(
             "error: the switch has come to an unexpected end; this is a fault of forebay".to_owned(),
         )),
     }

@@ -77,19 +77,44 @@ pub fn drop_all() -> io::Result<()> {
 /// What threads that talk to others are nicer by: frames come first.
 const NICER: i32 = 10;
 
-/// Starts a thread that may do nothing more than any program of its user, and that leaves the machine to those that handle frames. Threads that
-/// it starts are as it is. An error if the kernel does not take its privileges.
-pub fn spawn_without(name: &str, task: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+/// Starts a thread that gives up something before it does anything else. An error if it cannot.
+fn spawn_after<T: Send + 'static>(
+    name: &str,
+    give_up: fn() -> io::Result<()>,
+    task: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<Option<T>>> {
     let (tell, told) = channel();
     let thread = Builder::new().name(name.to_owned()).spawn(move || {
+        let given_up = give_up();
+        let may_run = given_up.is_ok();
+        (tell.send(given_up).is_ok() && may_run).then(task)
+    })?;
+    told.recv().map_err(|_| io::ErrorKind::BrokenPipe)?.map_err(|error| {
+        io::Error::new(error.kind(), format!("thread `{name}` cannot give up what it does not need: {error}"))
+    })?;
+    Ok(thread)
+}
+
+/// Starts a thread that keeps what it takes to attach to interfaces, as [`drop`] does. `None` never comes of it.
+pub fn spawn_attacher<T: Send + 'static>(
+    name: &str,
+    task: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<Option<T>>> {
+    spawn_after(name, drop, task)
+}
+
+/// Starts a thread that only works with what is open already.
+pub fn spawn_worker(name: &str, task: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    spawn_after(name, drop_all, task).map(|_| ())
+}
+
+/// Starts a thread that may do nothing more than any program of its user, and that leaves the machine to those that handle frames. Threads that
+/// it starts are as it is. An error if the kernel does not take its privileges.
+pub fn spawn_without(name: &str, task: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<Option<()>>> {
+    let give_up = || {
         // SAFETY: no memory is involved. Linux does this to the calling thread alone; to be nicer needs no privilege.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICER) };
-        let dropped = drop_all();
-        let may_run = dropped.is_ok();
-        if tell.send(dropped).is_ok() && may_run {
-            task();
-        }
-    })?;
-    told.recv().map_err(|_| io::ErrorKind::BrokenPipe)??;
-    Ok(thread)
+        drop_all()
+    };
+    spawn_after(name, give_up, task)
 }

@@ -221,12 +221,8 @@ impl Threads {
     pub(super) fn start() -> io::Result<Self> {
         let start = |name: &str| {
             let (orders, to_do) = mpsc::channel();
-            let work = move || {
-                // All that it needs is open. A kernel that does not let it give up the rest changes nothing.
-                let _ = privileges::drop_all();
-                work(&to_do);
-            };
-            thread::Builder::new().name(name.to_owned()).spawn(work)?;
+            // All that it needs is open.
+            privileges::spawn_worker(name, move || work(&to_do))?;
             Ok::<_, io::Error>(orders)
         };
         Ok(Self { receive: start("receive")?, send: start("send")?, next: 0 })
