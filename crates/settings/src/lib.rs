@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod diagnostic;
+mod kinds;
 mod policy;
 mod scheduler;
 mod setting;
@@ -15,6 +16,7 @@ mod table;
 mod write;
 
 pub use diagnostic::{Diagnostic, nearest};
+pub use kinds::{Kind, policies, schedulers};
 pub use policy::read_policy;
 pub use setting::Settings;
 pub use switch::{CONFIG_KEYS, SwitchFile, SwitchTables, read_config, read_switch, read_switch_tables};
