@@ -43,6 +43,14 @@ pub(crate) enum Command {
     Rtl(RtlArgs),
 }
 
+/// What may be replaced.
+#[derive(ClapArgs, Clone, Copy, Debug)]
+pub(crate) struct Force {
+    /// Replace files that Forebay has not written, and results of another scenario or version.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 #[derive(ClapArgs, Debug)]
 pub(crate) struct PisaArgs {
     #[command(subcommand)]
@@ -92,6 +100,8 @@ pub(crate) struct RtlArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -136,6 +146,8 @@ pub(crate) struct RunArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -166,6 +178,8 @@ pub(crate) struct SweepArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -196,6 +210,8 @@ pub(crate) struct ReportArgs {
     /// The page; without this, report.html in the directory if there is one, else here.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -247,6 +263,8 @@ pub(crate) struct ReproduceArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -280,6 +298,8 @@ pub(crate) struct ReplayArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -287,6 +307,8 @@ pub(crate) struct DemoArgs {
     /// Write the switch and the arrivals into this directory, to be used with `forebay replay`.
     #[arg(long, value_name = "DIR")]
     pub(crate) write: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -421,6 +443,8 @@ pub(crate) struct LabRunArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -447,6 +471,8 @@ pub(crate) struct LabScriptArgs {
     /// Show the lines around the place where kernel and simulator part.
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -484,4 +510,6 @@ pub(crate) struct LabCompareArgs {
     /// The page; without this, it is printed.
     #[arg(long, value_name = "FILE.md")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::args::RtlArgs;
 use crate::output::{cannot_write, print};
+use crate::outputs::{Ours, Outputs};
 use crate::replay::read_text;
 use forebay_rtl::page::{self, Results};
 use forebay_rtl::sources;
@@ -16,6 +17,12 @@ impl From<Problem> for Failure {
 
 pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
     if let Some(directory) = &args.write {
+        std::fs::create_dir_all(directory).map_err(|error| cannot_write(&directory.display().to_string(), &error))?;
+        let file = |name: &str| directory.join(format!("{name}.v"));
+        let mut outputs = Outputs::new(args.replace.force);
+        for (name, text) in sources::SOURCES {
+            outputs.check(&file(name), Ours::Is(text))?;
+        }
         return Ok(sources::write(directory)?);
     }
     let results = match &args.render {
@@ -31,8 +38,7 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
     if let Some(docs) = &args.docs {
         std::fs::create_dir_all(docs).map_err(|error| cannot_write(&docs.display().to_string(), &error))?;
         for (name, text) in [("rtl.md", results.to_markdown()), ("rtl.json", format!("{:#}\n", results.to_json()))] {
-            let file = docs.join(name);
-            std::fs::write(&file, text).map_err(|error| cannot_write(&file.display().to_string(), &error))?;
+            Outputs::new(args.replace.force).write(&docs.join(name), &text)?;
         }
     }
     print(&results.to_markdown())
