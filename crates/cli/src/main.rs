@@ -5,6 +5,7 @@
 mod args;
 mod arrivals;
 mod bench;
+mod capture;
 mod chart;
 mod check;
 mod compare;
@@ -14,10 +15,12 @@ mod destination;
 mod estimate;
 mod explain;
 mod found;
+mod init;
 mod lab;
 mod lab_compare;
 mod lab_run;
 mod lab_script;
+mod list;
 mod live;
 mod output;
 mod outputs;
@@ -66,6 +69,8 @@ fn main() -> ExitCode {
         args::Command::Check(args) => check::run(args),
         args::Command::Compare(args) => compare_runs::run(args),
         args::Command::Report(args) => report::run(args),
+        args::Command::Init(args) => init::run(args),
+        args::Command::List(args) => list::run(args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Reproduce(args) => reproduce::run(args),
         args::Command::Live(args) => live::run(args),

@@ -20,6 +20,10 @@ use std::io::Read;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    if args.json && !args.summary && args.compare.is_none() {
+        let help = "give it with --summary or --compare; verdicts and timelines are CSV";
+        return Err(Failure::Input(format!("error: --json: there is no table to print\n  help: {help}")));
+    }
     let name = args.switch.display().to_string();
     let text = read_text(&args.switch)?;
     let file = SwitchFile::parse(&name, &text)?;
@@ -55,7 +59,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         text.push('\n');
     }
     if args.summary {
-        text.push_str(&summary::tell(&tm));
+        text.push_str(&if args.json { summary::json(&tm) } else { summary::tell(&tm) });
     }
     if let Some(timeline) = watchers.timeline {
         timeline.finish()?;

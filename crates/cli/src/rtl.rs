@@ -8,6 +8,7 @@ use crate::replay::read_text;
 use forebay_rtl::page::{self, Results};
 use forebay_rtl::sources;
 use forebay_rtl::tools::Problem;
+use std::path::PathBuf;
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
@@ -33,7 +34,19 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
             })?;
             Results::from_json(&value, &name)?
         }
-        None => make(args.quiet)?,
+        None => {
+            let directory = tempfile::tempdir().map_err(|error| cannot_write("a temporary directory", &error))?;
+            let kept = args.out.clone().unwrap_or_else(|| PathBuf::from("results/rtl"));
+            let tell = |what: &str| {
+                if !args.quiet {
+                    eprintln!("{what}");
+                }
+            };
+            if args.quick {
+                return print(&page::quick(directory.path(), &kept, &tell)?);
+            }
+            page::make(directory.path(), &kept, &tell)?
+        }
     };
     if let Some(docs) = &args.docs {
         std::fs::create_dir_all(docs).map_err(|error| cannot_write(&docs.display().to_string(), &error))?;
@@ -42,15 +55,4 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
         }
     }
     print(&results.to_markdown())
-}
-
-/// Runs the tools in a directory that is gone afterwards.
-fn make(quiet: bool) -> Result<Results, Failure> {
-    let directory = tempfile::tempdir().map_err(|error| cannot_write("a temporary directory", &error))?;
-    let tell = |what: &str| {
-        if !quiet {
-            eprintln!("{what}");
-        }
-    };
-    Ok(page::make(directory.path(), &tell)?)
 }

@@ -39,8 +39,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let summary = done.summary.clone();
     let written = done.write(&prepared, &directory, args.csv);
     // Whatever becomes of the files, the run was not for nothing.
-    let mut text = summary.render();
-    if written.is_ok() {
+    let mut text = if args.json { summary.to_json() } else { summary.render() };
+    if written.is_ok() && !args.json {
         text.push_str(&format!("\nresults: {}\n", directory.display()));
     }
     print(&text)?;

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     output::stop_gently();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let results = run_all(&file, &jobs, args.jobs.map_or(cores, usize::from), args)?;
-    let finished = finish(&points, &jobs, &results, &out);
+    let finished = finish(&points, &jobs, &results, &out, args.json);
     drop(claim);
     finished
 }
@@ -325,7 +325,13 @@ pub(crate) fn finished(directory: &Path, resolved: &str, csv: bool) -> Option<Su
 }
 
 /// Writes the table and the page of everything that is finished.
-pub(crate) fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>], out: &Path) -> Result<(), Failure> {
+pub(crate) fn finish(
+    points: &[SweepPoint],
+    jobs: &[Job],
+    results: &[Option<Done>],
+    out: &Path,
+    json: bool,
+) -> Result<(), Failure> {
     let done_of = |number: usize| {
         let of_point = jobs.iter().zip(results).filter(move |(job, _)| job.point == number);
         of_point.filter_map(|(job, result)| Some((job, result.as_ref()?)))
@@ -350,6 +356,9 @@ pub(crate) fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done
         let page = out.join(PAGE);
         // The directory is ours, and so is the page in it.
         report::write(&page, &[out.to_owned()], true)?;
+        if json {
+            print(&format!("{:#}\n", table.to_json()))?;
+        }
         text = format!("{rendered}\nresults: {}\nreport:  {}\n", out.display(), page.display());
     }
     if before > 0 {
@@ -361,6 +370,8 @@ pub(crate) fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done
             jobs.len()
         ));
     }
-    print(&text)?;
+    if !json {
+        print(&text)?;
+    }
     if missing > 0 { Err(Failure::Interrupted) } else { Ok(()) }
 }
