@@ -136,7 +136,7 @@ mod tests {
         assert!(check_free(Path::new("out"), MUCH.least(), MUCH.least()).is_ok());
         match check_free(Path::new("out"), MUCH.least(), MUCH.least() - 1) {
             Err(Failure::Input(text)) => {
-                assert!(text.starts_with("error: out: the results need 7.84MB at least"), "{text}")
+                assert!(text.starts_with("error: out: the results need 7.84MB at least"), "{text}");
             }
             _ => panic!("there is too little space"),
         }
