@@ -25,10 +25,14 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Check a scenario and show it in numbers: buffers, round trips, loads, and every setting.
     Check(CheckArgs),
-    /// Put two results side by side.
+    /// Put results side by side.
     Compare(CompareArgs),
     /// Make one page with plots from results.
     Report(ReportArgs),
+    /// Write a scenario to begin with, with comments.
+    Init(InitArgs),
+    /// Name the policies, schedulers, transports, workloads, distributions or topologies, with their keys.
+    List(ListArgs),
     /// Measure what a packet-hop costs: instructions (callgrind) and hops per CPU second.
     Bench(BenchArgs),
     /// Run the experiments of the papers and put their claims beside what comes out; what is finished is not run again.
@@ -41,6 +45,14 @@ pub(crate) enum Command {
     Pisa(PisaArgs),
     /// Lint and synthesize the circuits in rtl/ (verilator, yosys), and say what they cost and how accurate they are.
     Rtl(RtlArgs),
+}
+
+/// What may be replaced.
+#[derive(ClapArgs, Clone, Copy, Debug)]
+pub(crate) struct Force {
+    /// Replace files that Forebay has not written, and results of another scenario or version.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -83,6 +95,12 @@ pub(crate) struct RtlArgs {
     /// Write rtl.md and rtl.json into this directory, too.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
+    /// The small circuits alone: what they cost, in a minute or two.
+    #[arg(long, conflicts_with_all = ["docs", "render", "write"])]
+    pub(crate) quick: bool,
+    /// The directory of what is finished, which is not made again; without this, results/rtl.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["render", "write"])]
+    pub(crate) out: Option<PathBuf>,
     /// Run no tool: make the page again from this rtl.json.
     #[arg(long, value_name = "FILE")]
     pub(crate) render: Option<PathBuf>,
@@ -92,6 +110,8 @@ pub(crate) struct RtlArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -136,6 +156,11 @@ pub(crate) struct RunArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -166,6 +191,11 @@ pub(crate) struct SweepArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -182,10 +212,61 @@ pub(crate) struct CheckArgs {
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct CompareArgs {
-    /// A directory of results: of a run, or of a point of a sweep with all its seeds.
-    pub(crate) a: PathBuf,
-    /// Another.
-    pub(crate) b: PathBuf,
+    /// Directories of results: of runs, or of points of sweeps with all their seeds. The others are compared with the first.
+    #[arg(required = true, num_args = 2.., value_name = "RESULTS")]
+    pub(crate) results: Vec<PathBuf>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct InitArgs {
+    /// Where it is written; without this, it is printed.
+    pub(crate) file: Option<PathBuf>,
+    /// The network; `forebay list topologies` names all. Without any of these, at a terminal, each is asked for.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) topology: Option<String>,
+    /// The buffer policy: `forebay list policies`.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) policy: Option<String>,
+    /// The scheduler of each port: `forebay list schedulers`.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) scheduler: Option<String>,
+    /// The transport: `forebay list transports`.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) transport: Option<String>,
+    /// The traffic: `forebay list workloads`.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) workload: Option<String>,
+    #[command(flatten)]
+    pub(crate) replace: Force,
+}
+
+/// What can be listed.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// Buffer policies, for [policy] kind.
+    Policies,
+    /// Schedulers, for [scheduler] kind.
+    Schedulers,
+    /// Transports of workloads, and the keys of [transport.NAME].
+    Transports,
+    /// Workloads, for [[workload]] kind.
+    Workloads,
+    /// Distributions of flow sizes, for sizes of workloads.
+    Distributions,
+    /// Topologies, for [topology] kind.
+    Topologies,
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    pub(crate) what: Listed,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -196,6 +277,8 @@ pub(crate) struct ReportArgs {
     /// The page; without this, report.html in the directory if there is one, else here.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -212,6 +295,9 @@ pub(crate) struct BenchArgs {
     /// Fail if a scenario needs more instructions a hop than this.
     #[arg(long, value_name = "N", conflicts_with = "native")]
     pub(crate) limit: Option<f64>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -247,6 +333,8 @@ pub(crate) struct ReproduceArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -254,7 +342,7 @@ pub(crate) struct ReplayArgs {
     /// The switch: a TOML file.
     pub(crate) switch: PathBuf,
     /// What arrives: a CSV file with the columns time_ps,bytes,port,queue and, as needed, flow, rank, class, unscheduled,
-    /// ect, eligible_ps; `-` reads standard input.
+    /// ect, eligible_ps, or a capture (pcap, pcapng); either can be compressed by gzip. `-` reads standard input.
     pub(crate) arrivals: PathBuf,
     /// Write the verdicts, one line a packet, to this file; `-` is standard output. Without this, and without --summary,
     /// --explain, --timeline or --compare, they go to standard output.
@@ -277,9 +365,14 @@ pub(crate) struct ReplayArgs {
     /// policy's defaults.
     #[arg(long, value_name = "POLICY,...", conflicts_with_all = ["output", "explain", "summary", "timeline"])]
     pub(crate) compare: Option<String>,
+    /// Print JSON instead of the table of --summary or --compare.
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) json: bool,
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -287,6 +380,8 @@ pub(crate) struct DemoArgs {
     /// Write the switch and the arrivals into this directory, to be used with `forebay replay`.
     #[arg(long, value_name = "DIR")]
     pub(crate) write: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -421,6 +516,8 @@ pub(crate) struct LabRunArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -447,6 +544,8 @@ pub(crate) struct LabScriptArgs {
     /// Show the lines around the place where kernel and simulator part.
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -484,4 +583,6 @@ pub(crate) struct LabCompareArgs {
     /// The page; without this, it is printed.
     #[arg(long, value_name = "FILE.md")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replace: Force,
 }

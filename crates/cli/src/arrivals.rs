@@ -1,5 +1,7 @@
-//! Arrivals from a CSV file, read line by line in constant memory.
+//! Arrivals from a CSV file, read line by line in constant memory, or from a capture, which is read whole.
 
+use crate::capture;
+use flate2::read::MultiGzDecoder;
 use forebay_settings::{Diagnostic, nearest};
 use forebay_tm::drive::EndOfTime;
 use forebay_tm::packet::MAX_PACKET_BYTES;
@@ -49,6 +51,8 @@ pub(crate) struct Arrivals<'c> {
     file: String,
     reader: Box<dyn BufRead>,
     columns: Vec<Column>,
+    /// The packets of a capture.
+    captured: Option<std::vec::IntoIter<(Instant, Packet)>>,
     switch: &'c ValidConfig,
     /// The current line, without its end.
     line: Vec<u8>,
@@ -64,12 +68,38 @@ impl<'c> Arrivals<'c> {
     /// Opens a file and reads its header.
     pub(crate) fn open(path: &Path, switch: &'c ValidConfig) -> Result<Self, Diagnostic> {
         if path.as_os_str() == "-" {
-            return Self::new("standard input", Box::new(BufReader::new(io::stdin())), None, switch);
+            return Self::of_any_form("standard input", Box::new(BufReader::new(io::stdin())), None, switch);
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| cannot_read(&name, &error))?;
         let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
-        Self::new(&name, Box::new(BufReader::with_capacity(1 << 16, file)), length, switch)
+        Self::of_any_form(&name, Box::new(BufReader::with_capacity(1 << 16, file)), length, switch)
+    }
+
+    /// CSV or a capture, compressed by gzip or not, as its first bytes say.
+    fn of_any_form(
+        name: &str,
+        reader: Box<dyn BufRead>,
+        mut length: Option<u64>,
+        switch: &'c ValidConfig,
+    ) -> Result<Self, Diagnostic> {
+        let failure = |error: io::Error| cannot_read(name, &error);
+        let (mut head, mut reader) = peek(reader).map_err(failure)?;
+        if head.starts_with(&[0x1f, 0x8b]) {
+            let unpacked = BufReader::with_capacity(1 << 16, MultiGzDecoder::new(reader));
+            (head, reader) = peek(Box::new(unpacked)).map_err(failure)?;
+            // Nobody knows how long it will be.
+            length = None;
+        }
+        if !capture::is_capture(&head) {
+            return Self::new(name, reader, length, switch);
+        }
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).map_err(failure)?;
+        let packets = capture::packets(name, &bytes, switch)?;
+        let mut arrivals = Self::empty(name, Box::new(io::empty()), None, switch);
+        arrivals.captured = Some(packets.into_iter());
+        Ok(arrivals)
     }
 
     /// Reads from anything; `name` is what errors call it.
@@ -79,10 +109,17 @@ impl<'c> Arrivals<'c> {
         length: Option<u64>,
         switch: &'c ValidConfig,
     ) -> Result<Self, Diagnostic> {
-        let mut arrivals = Self {
+        let mut arrivals = Self::empty(name, reader, length, switch);
+        arrivals.read_header()?;
+        Ok(arrivals)
+    }
+
+    fn empty(name: &str, reader: Box<dyn BufRead>, length: Option<u64>, switch: &'c ValidConfig) -> Self {
+        Self {
             file: name.to_owned(),
             reader,
             columns: Vec::new(),
+            captured: None,
             switch,
             line: Vec::new(),
             number: 0,
@@ -90,9 +127,7 @@ impl<'c> Arrivals<'c> {
             read: 0,
             last: Instant::ZERO,
             next: 0,
-        };
-        arrivals.read_header()?;
-        Ok(arrivals)
+        }
     }
 
     /// Which packet comes next, counted from 0.
@@ -143,6 +178,11 @@ impl<'c> Arrivals<'c> {
 
     /// The next packet and when it arrives.
     pub(crate) fn next(&mut self) -> Result<Option<(Instant, Packet)>, Diagnostic> {
+        if let Some(captured) = &mut self.captured {
+            let arrival = captured.next();
+            self.next += u64::from(arrival.is_some());
+            return Ok(arrival);
+        }
         if !self.next_line()? {
             return Ok(None);
         }
@@ -327,6 +367,14 @@ impl<'c> Arrivals<'c> {
             _ => u64::MAX,
         }
     }
+}
+
+/// The first bytes, and a reader that still has them.
+fn peek(mut reader: Box<dyn BufRead>) -> io::Result<(Vec<u8>, Box<dyn BufRead>)> {
+    let mut head = Vec::new();
+    reader.by_ref().take(4).read_to_end(&mut head)?;
+    let whole = Box::new(io::Cursor::new(head.clone()).chain(reader));
+    Ok((head, whole))
 }
 
 /// A file that cannot be read.

@@ -9,6 +9,7 @@ use crate::output::print;
 use crate::scenario_file::{ScenarioFile, settings};
 use crate::table::Table;
 use forebay_sim::engine::{self, World};
+use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
     let mut table =
         Table::new(1, ["scenario", "hosts", "packet-hops", "hops per CPU s", "peak memory", "instructions per hop"]);
-    let mut above = Vec::new();
+    let (mut above, mut rows) = (Vec::new(), Vec::new());
     for scenario in &args.scenarios {
         let prepared = ScenarioFile::open(scenario)?.prepare(&settings(&args.set, None)?)?;
         let native = call(None, scenario, args, "run")?;
@@ -30,8 +31,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
             line.and_then(|text| text.trim().parse().ok()).unwrap_or_default()
         };
         let (hops, seconds, memory) = (field("hops"), field("cpu"), field("memory"));
-        let cell = if args.native {
-            "-".to_owned()
+        let instructions = if args.native {
+            None
         } else {
             let whole = call(Some("valgrind"), scenario, args, "run")?.instructions()?;
             let start = call(Some("valgrind"), scenario, args, "start")?.instructions()?;
@@ -39,8 +40,16 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
             if args.limit.is_some_and(|limit| instructions > limit) {
                 above.push(prepared.scenario.name.clone());
             }
-            format!("{instructions:.1}")
+            Some(instructions)
         };
+        rows.push(json!({
+            "scenario": prepared.scenario.name,
+            "hosts": prepared.scenario.network.hosts.len(),
+            "hops": hops,
+            "cpu_seconds": seconds,
+            "peak_memory": memory,
+            "instructions_per_hop": instructions,
+        }));
         table.row(vec![
             prepared.scenario.name.clone(),
             prepared.scenario.network.hosts.len().to_string(),
@@ -48,10 +57,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
             // The system counts in ticks: a run may be too short for one.
             if seconds > 0.0 { format!("{:.2} M", hops / seconds / 1e6) } else { "-".to_owned() },
             format!("{:.1} MB", memory / 1e6),
-            cell,
+            instructions.map_or_else(|| "-".to_owned(), |instructions| format!("{instructions:.1}")),
         ]);
     }
-    print(&table.render())?;
+    print(&if args.json { format!("{:#}\n", serde_json::Value::from(rows)) } else { table.render() })?;
     match args.limit {
         Some(limit) if !above.is_empty() => {
             let help = "profile it, or raise the limit";

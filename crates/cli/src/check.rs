@@ -2,9 +2,11 @@
 
 use crate::Failure;
 use crate::args::CheckArgs;
+use crate::estimate::Estimate;
 use crate::output::print;
 use crate::scenario_file::{Prepared, ScenarioFile, settings};
 use crate::table::Table;
+use crate::warnings;
 use forebay_results::text::bytes;
 use forebay_sim::paths::{Way, way};
 use forebay_sim::scenario::Scenario;
@@ -19,7 +21,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let prepared = file.prepare(&sets)?;
     // What is set for one run may be what the sweep changes: then there is nothing to say about the sweep.
     let sweep = if sets.is_empty() { Some(sweep::read(&file.name, &file.text, &sets)?) } else { None };
-    print(&tell(&prepared, sweep.as_ref()))
+    print(&tell(&prepared, sweep.as_ref()))?;
+    warnings::of(&prepared.scenario).iter().for_each(|warning| eprintln!("{warning}"));
+    Ok(())
 }
 
 /// A number of things.
@@ -48,6 +52,9 @@ fn tell(prepared: &Prepared, sweep: Option<&SweepPlan>) -> String {
     text.push_str(&traffic(prepared));
     text.push('\n');
     text.push_str(&course(prepared));
+    if let Some(samples) = Estimate::new(prepared, false).tell() {
+        let _ = writeln!(text, "{samples}");
+    }
     if let Some(plan) = sweep.filter(|plan| plan.points.len() * plan.seeds.len() > 1) {
         let (points, seeds) = (plan.points.len(), plan.seeds.len());
         let (points_text, seeds_text) = (counted(points, "point", "points"), counted(seeds, "seed", "seeds"));

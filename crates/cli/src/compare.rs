@@ -5,6 +5,7 @@ use crate::args::ReplayArgs;
 use crate::arrivals::Arrivals;
 use crate::output::print;
 use crate::progress::ReplayBar;
+use crate::summary;
 use crate::table::{Table, percent};
 use forebay_settings::{Diagnostic, SwitchFile, read_policy};
 use forebay_tm::drive::{Driver, Observer};
@@ -87,6 +88,19 @@ pub(crate) fn run(
     }
     drop(progress);
     let rows: Vec<_> = switches.iter().map(|(name, _)| name.clone()).zip(&runs).collect();
+    if args.json {
+        let row = |(name, (run, end)): &(String, &(Driver, LastEnd))| {
+            let mut row = summary::counters(None, &run.tm().pool_counters());
+            if let Some(row) = row.as_object_mut() {
+                row.retain(|key, _| key != "port" && key != "queue");
+                row.insert("policy".to_owned(), name.as_str().into());
+                row.insert("last_bit_ps".to_owned(), end.0.ps().into());
+            }
+            row
+        };
+        let rows: Vec<serde_json::Value> = rows.iter().map(row).collect();
+        return print(&format!("{:#}\n", serde_json::Value::from(rows)));
+    }
     print(&table(&rows))
 }
 

@@ -1,17 +1,18 @@
-//! `forebay compare`: two results side by side.
+//! `forebay compare`: results side by side.
 
 use crate::Failure;
 use crate::args::CompareArgs;
 use crate::found::{Found, look};
 use crate::output::print;
 use forebay_results::Summary;
-use forebay_results::compare::compare;
+use forebay_results::compare::{compare_all, compare_json};
 use forebay_results::directory::read_run;
 use std::path::Path;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let (a, b) = (summaries(&args.a)?, summaries(&args.b)?);
-    print(&compare([&args.a.display().to_string(), &args.b.display().to_string()], &a, &b))
+    let sides = args.results.iter().map(|path| summaries(path)).collect::<Result<Vec<_>, _>>()?;
+    let places: Vec<String> = args.results.iter().map(|path| path.display().to_string()).collect();
+    print(&if args.json { compare_json(&places, &sides) } else { compare_all(&places, &sides) })
 }
 
 /// The summary of a run, or those of the seeds of a point of a sweep.

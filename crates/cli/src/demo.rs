@@ -6,7 +6,8 @@
 use crate::Failure;
 use crate::args::DemoArgs;
 use crate::chart::curve;
-use crate::output::{Output, print};
+use crate::output::print;
+use crate::outputs::{Ours, Outputs};
 use crate::replay::too_late;
 use crate::table::{Table, percent};
 use forebay_settings::{SwitchFile, read_policy};
@@ -124,7 +125,7 @@ fn replay(switch: ValidConfig, arrivals: &[(Instant, Packet)]) -> Result<(Driver
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let arrivals = arrivals();
     if let Some(directory) = &args.write {
-        return write(directory, &arrivals);
+        return write(directory, &arrivals, args.replace.force);
     }
     let file = SwitchFile::parse("the demo's switch", SWITCH)?;
     let switch = file.switch()?;
@@ -177,19 +178,21 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
 }
 
 /// Writes the demo as files.
-fn write(directory: &Path, arrivals: &[(Instant, Packet)]) -> Result<(), Failure> {
+fn write(directory: &Path, arrivals: &[(Instant, Packet)], force: bool) -> Result<(), Failure> {
     std::fs::create_dir_all(directory)
         .map_err(|error| crate::output::cannot_write(&directory.display().to_string(), &error))?;
-    let mut switch = Output::create(Some(&directory.join("switch.toml")))?;
-    switch.write(SWITCH.as_bytes())?;
-    let mut output = Output::create(Some(&directory.join("arrivals.csv")))?;
-    output.write(b"time_ps,bytes,port,queue,flow,class,unscheduled\n")?;
+    let mut text = "time_ps,bytes,port,queue,flow,class,unscheduled\n".to_owned();
     for (now, packet) in arrivals {
         let Packet { bytes, port, queue, flow, class, unscheduled, .. } = packet;
-        let line = format!("{},{bytes},{port},{queue},{flow},{class},{}\n", now.ps(), u8::from(*unscheduled));
-        output.write(line.as_bytes())?;
+        let _ = writeln!(text, "{},{bytes},{port},{queue},{flow},{class},{}", now.ps(), u8::from(*unscheduled));
     }
-    switch.finish()?;
-    output.finish()?;
+    let files = [(directory.join("switch.toml"), SWITCH), (directory.join("arrivals.csv"), &text)];
+    let mut outputs = Outputs::new(force);
+    for (path, text) in &files {
+        outputs.check(path, Ours::Is(text))?;
+    }
+    for (path, text) in &files {
+        Outputs::new(force).write_start(path, text)?;
+    }
     print(&format!("wrote {0}/switch.toml and {0}/arrivals.csv\n", directory.display()))
 }

@@ -2,7 +2,9 @@
 
 use crate::Failure;
 use crate::output::cannot_write;
-use forebay_results::directory::{SCENARIO, SUMMARY};
+use crate::outputs::Outputs;
+use forebay_results::directory::{SCENARIO, SUMMARY, file_names, is_run, read_run};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The tables of a sweep.
@@ -19,11 +21,16 @@ pub(crate) enum Kind {
     Sweep,
 }
 
-/// A directory that nobody gave a name: the scenario's, what was changed, and how it ends. Runs with other settings get
+/// A directory that nobody gave a name: that of the scenario, what was changed, and how it ends. Runs with other settings get
 /// other directories, so that they can be compared.
-pub(crate) fn default_directory(stem: &str, sets: &[(String, String)], end: &str) -> PathBuf {
-    let changed = sets.iter().filter(|(key, _)| key != "seed").map(|(key, value)| format!("-{key}={value}"));
-    let name = directory_name(&format!("{stem}{}", changed.collect::<String>()));
+pub(crate) fn default_directory(scenario: &str, sets: &[(String, String)], end: &str) -> PathBuf {
+    // The name says itself what it was set to.
+    let is_told = |key: &str| key != "seed" && key != "name";
+    let changed = sets.iter().filter(|(key, _)| is_told(key)).map(|(key, value)| format!("-{key}={value}"));
+    let mut name = directory_name(&format!("{scenario}{}", changed.collect::<String>()));
+    while name.contains("--") {
+        name = name.replace("--", "-");
+    }
     PathBuf::from("results").join(format!("{name}-{end}"))
 }
 
@@ -43,43 +50,123 @@ pub(crate) fn point_directories<'l>(labels: impl IntoIterator<Item = &'l str>) -
 fn directory_name(label: &str) -> String {
     /// File systems take 255 bytes, of which a character needs up to 4; a number may follow.
     const LONGEST: usize = 58;
-    let keep = |c: char| if c.is_alphanumeric() || "-_.=+".contains(c) { c } else { '-' };
-    let name: String = label.chars().filter(|c| *c != '"').map(keep).take(LONGEST).collect();
+    let mut depth = 0;
+    // A list is its values between commas; outside of lists, commas are like other signs that file names do without.
+    let keep = |c: char| match c {
+        '"' => None,
+        '[' | ']' => {
+            depth += if c == '[' { 1 } else { -1 };
+            None
+        }
+        ' ' if depth > 0 => None,
+        ',' if depth > 0 => Some(c),
+        c if c.is_alphanumeric() || "-_.=+".contains(c) => Some(c),
+        _ => Some('-'),
+    };
+    let name: String = label.chars().filter_map(keep).take(LONGEST).collect();
     if name.trim_matches(['.', '-']).is_empty() { "all".to_owned() } else { name }
 }
 
-/// Makes sure, before anything long begins, that results can be written, and over nothing else.
-pub(crate) fn prepare(directory: &Path, kind: Kind, input: &Path) -> Result<(), Failure> {
-    check(directory, kind)?;
-    let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
-    if same(&directory.join(SCENARIO), input) {
-        return Err(refusal(directory, "the scenario itself is here and would be overwritten"));
-    }
-    let name = directory.display().to_string();
-    std::fs::create_dir_all(directory)
-        .and_then(|()| tempfile::Builder::new().prefix(".forebay-").tempfile_in(directory).map(drop))
-        .map_err(|error| cannot_write(&name, &error))
+/// A directory that this process writes to, and no other until this is dropped.
+pub(crate) struct Claim {
+    _locked: Option<File>,
 }
 
-fn refusal(directory: &Path, problem: &str) -> Failure {
-    let help = "give another directory with --out";
+impl Claim {
+    /// Claims a directory, which is made if it is not there. The second process that wants it is told.
+    pub(crate) fn take(directory: &Path) -> Result<Self, Failure> {
+        let failure = |error: &std::io::Error| cannot_write(&directory.display().to_string(), error);
+        std::fs::create_dir_all(directory).map_err(|error| failure(&error))?;
+        let file = File::open(directory).map_err(|error| failure(&error))?;
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self { _locked: Some(file) }),
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let help = "wait for it, stop it, or give another directory with --out";
+                let problem = "another forebay is writing to this directory";
+                Err(Failure::Input(format!("error: {}: {problem}\n  help: {help}", directory.display())))
+            }
+            // A file system without locks: there is nobody to ask.
+            Err(_) => Ok(Self { _locked: None }),
+        }
+    }
+}
+
+/// Makes sure, before anything long begins, that results can be written, and over nothing else.
+pub(crate) fn prepare(directory: &Path, kind: Kind, inputs: &Outputs, force: bool) -> Result<Claim, Failure> {
+    check(directory, kind, force)?;
+    if kind == Kind::Run {
+        keep_inputs(directory, inputs)?;
+    }
+    let claim = Claim::take(directory)?;
+    let trial = tempfile::Builder::new().prefix(".forebay-").tempfile_in(directory);
+    trial.map_err(|error| cannot_write(&directory.display().to_string(), &error))?;
+    Ok(claim)
+}
+
+/// Refuses to write a run over what it is made from.
+pub(crate) fn keep_inputs(directory: &Path, inputs: &Outputs) -> Result<(), Failure> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    match file_names().find(|name| inputs.is_read(&directory.join(name))) {
+        Some(name) if name == SCENARIO => {
+            Err(refusal(directory, "the scenario itself is here and would be overwritten", false))
+        }
+        Some(name) => {
+            let problem = format!("{name} here is read by the scenario and would be overwritten");
+            Err(refusal(directory, &problem, false))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses to write a run over the result of another scenario or version.
+pub(crate) fn keep_others(directory: &Path, resolved: &str, force: bool) -> Result<(), Failure> {
+    match other_result(directory, resolved).filter(|_| !force) {
+        Some(problem) => Err(refusal(directory, &problem, true)),
+        None => Ok(()),
+    }
+}
+
+/// How the result in a directory is another than that of this scenario by this version.
+fn other_result(directory: &Path, resolved: &str) -> Option<String> {
+    if !is_run(directory) {
+        return None;
+    }
+    if let Ok(run) = read_run(directory) {
+        let version = &run.summary.run.version;
+        if version != env!("CARGO_PKG_VERSION") {
+            return Some(format!("this is the result of another version, {version}"));
+        }
+    }
+    // Of a result that is damaged, the scenario says enough.
+    let there = std::fs::read_to_string(directory.join(SCENARIO)).ok().filter(|there| there != resolved)?;
+    let differ = |(there, here): &(&str, &str)| there != here;
+    let line = there.lines().zip(resolved.lines()).find(differ);
+    let how = line.map_or_else(String::new, |(there, here)| format!(": it has `{there}`, this has `{here}`"));
+    Some(format!("this is the result of another scenario{how}"))
+}
+
+fn refusal(directory: &Path, problem: &str, can_be_forced: bool) -> Failure {
+    let more = if can_be_forced { ", or replace what is here with --force" } else { "" };
+    let help = format!("give another directory with --out{more}");
     Failure::Input(format!("error: {}: {problem}\n  help: {help}", directory.display()))
 }
 
 /// Refuses to write results over something else.
-pub(crate) fn check(directory: &Path, kind: Kind) -> Result<(), Failure> {
+pub(crate) fn check(directory: &Path, kind: Kind, force: bool) -> Result<(), Failure> {
     if !directory.exists() {
         return Ok(());
     }
     if !directory.is_dir() {
-        return Err(refusal(directory, "this is not a directory"));
+        return Err(refusal(directory, "this is not a directory", false));
     }
     let (run, sweep) = (directory.join(SUMMARY).exists(), directory.join(SWEEP).exists());
     match kind {
-        Kind::Run if sweep => Err(refusal(directory, "these are the results of a sweep")),
-        Kind::Sweep if run => Err(refusal(directory, "these are the results of a run")),
-        _ if run || sweep || is_ours(directory, kind) => Ok(()),
-        _ => Err(refusal(directory, "there is something else in this directory")),
+        Kind::Run if sweep => Err(refusal(directory, "these are the results of a sweep", false)),
+        Kind::Sweep if run => Err(refusal(directory, "these are the results of a run", false)),
+        _ if force || run || sweep || is_ours(directory, kind) => Ok(()),
+        _ => Err(refusal(directory, "there is something else in this directory", true)),
     }
 }
 
@@ -102,7 +189,7 @@ fn is_ours(directory: &Path, kind: Kind) -> bool {
             let is_seed = |path: PathBuf| {
                 let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 let numbered = name.strip_prefix("seed").is_some_and(|number| number.parse::<u64>().is_ok());
-                numbered && check(&path, Kind::Run).is_ok()
+                numbered && check(&path, Kind::Run, false).is_ok()
             };
             point.is_dir() && seeds.into_iter().all(is_seed)
         }),
@@ -122,6 +209,8 @@ mod tests {
     fn names_are_plain_and_different() {
         let names = point_directories(["DT alpha=0.5", "DT/alpha=0.5", "", "..", "name=\"x\""]);
         assert_eq!(names, ["DT-alpha=0.5", "DT-alpha=0.5-2", "all", "all-2", "name=x"]);
+        let names = point_directories(["alpha=[8.0,1.0]", "alpha=[8.0, 1.0]", "ABM, hosts mark"]);
+        assert_eq!(names, ["alpha=8.0,1.0", "alpha=8.0,1.0-2", "ABM--hosts-mark"]);
         let sets = [("policy.kind".to_owned(), "\"abm\"".to_owned()), ("seed".to_owned(), "3".to_owned())];
         assert_eq!(default_directory("net", &sets, "seed3"), Path::new("results/net-policy.kind=abm-seed3"));
     }
@@ -151,7 +240,7 @@ mod tests {
             make(path);
         }
         std::fs::create_dir(at("empty")).unwrap();
-        let may = |name: &str, kind| check(&at(name), kind).is_ok();
+        let may = |name: &str, kind| check(&at(name), kind, false).is_ok();
         for (name, run, sweep) in [
             ("none", true, true),
             ("empty", true, true),

@@ -4,7 +4,8 @@ use crate::Failure;
 use crate::args::LabCompareArgs;
 use crate::found::{Found, look};
 use crate::lab_run::EXPECTED;
-use crate::output::{cannot_write, print};
+use crate::output::print;
+use crate::outputs::Outputs;
 use forebay_results::compare::comparisons;
 use forebay_results::directory::read_run;
 use forebay_results::metrics::Unit;
@@ -59,7 +60,11 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<(), Failure> {
     }
     match &args.out {
         None => print(&page),
-        Some(path) => std::fs::write(path, page).map_err(|error| cannot_write(&path.display().to_string(), &error)),
+        Some(path) => {
+            let mut outputs = Outputs::new(args.replace.force);
+            args.introduction.iter().for_each(|path| outputs.reads(path));
+            outputs.write(path, &page)
+        }
     }
 }
 

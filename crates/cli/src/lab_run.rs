@@ -36,7 +36,15 @@ pub(crate) fn run(prefix: &str, args: &LabRunArgs) -> Result<(), Failure> {
     let all = jobs(&plan.points, &plan.seeds, &sets, &out);
     let Some(first) = all.first() else { return Ok(()) };
     let first = prepare(&file, first, &experiment)?;
-    destination::prepare(&out, Kind::Sweep, &args.experiment)?;
+    let force = args.replace.force;
+    let mut inputs = file.inputs(&first.resolved, force);
+    inputs.reads(&args.experiment);
+    for job in &all {
+        let resolved = prepare(&file, job, &experiment)?.resolved;
+        destination::keep_inputs(&job.directory, &inputs)?;
+        destination::keep_others(&job.directory, &resolved, force)?;
+    }
+    let claim = destination::prepare(&out, Kind::Sweep, &inputs, force)?;
     output::stop_gently();
     let site = Site::make(prefix, &first.scenario, args.keep)?;
     let bar = RunsBar::new(all.len(), args.quiet);
@@ -53,8 +61,9 @@ pub(crate) fn run(prefix: &str, args: &LabRunArgs) -> Result<(), Failure> {
     let text = expect::render(&verdicts);
     let path = out.join(EXPECTED);
     std::fs::write(&path, &text).map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    let finished = finish(&plan.points, &all, &results, &out);
+    let finished = finish(&plan.points, &all, &results, &out, false);
     print(&text)?;
+    drop(claim);
     finished?;
     let failed = verdicts.iter().filter(|verdict| verdict.holds != Some(true)).count();
     if args.check && failed > 0 {
@@ -85,7 +94,7 @@ fn one(
     if let Some(summary) = finished(&job.directory, &prepared.resolved, csv) {
         return Ok(Some(Done { summary, before: true }));
     }
-    destination::check(&job.directory, Kind::Run)?;
+    destination::check(&job.directory, Kind::Run, false)?;
     let Prepared { scenario, plan, resolved } = &prepared;
     let Some(done) = site.run(experiment, scenario, plan, &output::is_interrupted)? else { return Ok(None) };
     let mut summary = summarize(scenario, &done.result);

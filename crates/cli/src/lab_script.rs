@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::LabScriptArgs;
 use crate::output::{self, print};
-use forebay_lab::LabError;
+use crate::outputs::{Ours, Outputs, head};
 use forebay_lab::script::outcome::{self, Outcome};
 use forebay_lab::script::{ScriptFile, Stage, actors, page, record};
 use forebay_script::compare::Comparison;
@@ -29,6 +29,11 @@ pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
     let recorded = args.recorded.as_deref();
     if args.check {
         return check(prefix, &files, recorded);
+    }
+    let mut outputs = Outputs::new(args.replace.force);
+    args.scripts.iter().for_each(|script| outputs.reads(script));
+    if let Some(path) = &args.docs {
+        outputs.check(path, Ours::Begins(head(&page::page(&[]))))?;
     }
     let stage = if args.simulate { None } else { Some(Stage::make(prefix)?) };
     output::stop_gently();
@@ -56,9 +61,8 @@ pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
     }
     print(&format!("\n{}\n", outcome::summary(&outcomes)))?;
     match &args.docs {
-        Some(path) => {
-            Ok(std::fs::write(path, page::page(&outcomes)).map_err(|error| LabError::of_file(path, "write", &error))?)
-        }
+        // It was asked for above: this is the same output again.
+        Some(path) => Outputs::new(args.replace.force).write(path, &page::page(&outcomes)),
         None => Ok(()),
     }
 }

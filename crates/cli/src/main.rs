@@ -5,20 +5,25 @@
 mod args;
 mod arrivals;
 mod bench;
+mod capture;
 mod chart;
 mod check;
 mod compare;
 mod compare_runs;
 mod demo;
 mod destination;
+mod estimate;
 mod explain;
 mod found;
+mod init;
 mod lab;
 mod lab_compare;
 mod lab_run;
 mod lab_script;
+mod list;
 mod live;
 mod output;
+mod outputs;
 mod pisa;
 mod progress;
 mod replay;
@@ -33,6 +38,8 @@ mod table;
 mod timeline;
 mod trace;
 mod verdicts;
+mod warnings;
+mod watched;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -62,6 +69,8 @@ fn main() -> ExitCode {
         args::Command::Check(args) => check::run(args),
         args::Command::Compare(args) => compare_runs::run(args),
         args::Command::Report(args) => report::run(args),
+        args::Command::Init(args) => init::run(args),
+        args::Command::List(args) => list::run(args),
         args::Command::Bench(args) => bench::run(args),
         args::Command::Reproduce(args) => reproduce::run(args),
         args::Command::Live(args) => live::run(args),

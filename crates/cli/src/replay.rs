@@ -5,19 +5,25 @@ use crate::args::ReplayArgs;
 use crate::arrivals::{Arrivals, cannot_read};
 use crate::compare;
 use crate::explain::Story;
-use crate::output::{Output, print};
+use crate::output::print;
+use crate::outputs::{Ours, Outputs};
 use crate::progress::ReplayBar;
 use crate::summary;
-use crate::timeline::Timeline;
-use crate::verdicts::Verdicts;
+use crate::timeline::{self, Timeline};
+use crate::verdicts::{self, Verdicts};
+use crate::watched::{Watched, Watcher};
 use forebay_settings::{Diagnostic, SwitchFile};
 use forebay_tm::drive::{Driver, EndOfTime, Observer};
-use forebay_tm::{Departure, Instant, Lost, Packet, Tm, ValidConfig, Verdict};
+use forebay_tm::{Departure, Explanation, Instant, Lost, Packet, Tm, ValidConfig, Verdict};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    if args.json && !args.summary && args.compare.is_none() {
+        let help = "give it with --summary or --compare; verdicts and timelines are CSV";
+        return Err(Failure::Input(format!("error: --json: there is no table to print\n  help: {help}")));
+    }
     let name = args.switch.display().to_string();
     let text = read_text(&args.switch)?;
     let file = SwitchFile::parse(&name, &text)?;
@@ -25,27 +31,35 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     if let Some(policies) = &args.compare {
         return compare::run(args, &file, &switch, policies);
     }
+    let mut outputs = Outputs::new(args.replace.force);
+    [&args.switch, &args.arrivals].into_iter().for_each(|input| outputs.reads(input));
     let mut arrivals = Arrivals::open(&args.arrivals, &switch)?;
     let tells = args.summary || !args.explain.is_empty();
     let verdicts = match &args.output {
-        Some(path) => Some(Verdicts::new(Output::create(Some(path))?)?),
         None if tells || args.timeline.is_some() => None,
-        None => Some(Verdicts::new(Output::create(None)?)?),
+        path => Some(Verdicts::new(outputs.create(path.as_deref(), Ours::Begins(verdicts::HEADER))?)?),
     };
-    let timeline = args.timeline.as_ref().map(|path| Timeline::new(Output::create(Some(path))?, &switch, args.every));
+    let timeline = args.timeline.as_ref().map(|path| {
+        let output = outputs.create(Some(path), Ours::Begins(timeline::HEADER))?;
+        Timeline::new(output, &switch, args.every)
+    });
     let mut watchers = Watchers {
         verdicts,
         timeline: timeline.transpose()?,
         stories: args.explain.iter().map(|packet| Story::new(*packet)).collect(),
     };
-    let driver = replay(&mut arrivals, &switch, &mut watchers, args.quiet)?;
+    let tm = if watchers.timeline.is_some() {
+        replay_watched(&mut arrivals, &switch, &mut watchers, args.quiet)?
+    } else {
+        replay(&mut arrivals, &switch, &mut watchers, args.quiet)?
+    };
     let mut text = String::new();
     for story in &watchers.stories {
         text.push_str(&story.tell(&switch).ok_or_else(|| no_such_packet(story.packet(), arrivals.count()))?);
         text.push('\n');
     }
     if args.summary {
-        text.push_str(&summary::tell(driver.tm()));
+        text.push_str(&if args.json { summary::json(&tm) } else { summary::tell(&tm) });
     }
     if let Some(timeline) = watchers.timeline {
         timeline.finish()?;
@@ -62,16 +76,13 @@ fn replay(
     switch: &ValidConfig,
     watchers: &mut Watchers,
     quiet: bool,
-) -> Result<Driver, Failure> {
-    let tm = Tm::new(switch.clone());
-    let mut driver = if watchers.timeline.is_some() { Driver::watching(tm) } else { Driver::new(tm) };
+) -> Result<Tm, Failure> {
+    let mut driver = Driver::new(Tm::new(switch.clone()));
     let mut progress = ReplayBar::new(arrivals, quiet);
     while let Some((now, packet)) = arrivals.next()? {
-        if watchers.stories.iter().any(|story| story.packet() == packet.id.0) {
+        if watchers.explains(&packet) {
             let (_, why) = driver.arrive_explained(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
-            for story in watchers.stories.iter_mut().filter(|story| story.packet() == packet.id.0) {
-                story.begin(&packet, why.clone());
-            }
+            watchers.begin(&packet, &why);
         } else {
             driver.arrive(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
         }
@@ -80,7 +91,30 @@ fn replay(
     }
     driver.finish(watchers).map_err(|error| arrivals.too_late(error))?;
     watchers.check()?;
-    Ok(driver)
+    Ok(driver.tm().clone())
+}
+
+/// The same with a look at the queues over time.
+fn replay_watched(
+    arrivals: &mut Arrivals<'_>,
+    switch: &ValidConfig,
+    watchers: &mut Watchers,
+    quiet: bool,
+) -> Result<Tm, Failure> {
+    let mut driver = Watched::new(Tm::new(switch.clone()));
+    let mut progress = ReplayBar::new(arrivals, quiet);
+    while let Some((now, packet)) = arrivals.next()? {
+        let explained = watchers.explains(&packet);
+        let why = driver.arrive(now, &packet, explained, watchers).map_err(|error| arrivals.too_late(error))?;
+        if let Some(why) = why {
+            watchers.begin(&packet, &why);
+        }
+        progress.tick(arrivals);
+        watchers.check()?;
+    }
+    driver.finish(watchers).map_err(|error| arrivals.too_late(error))?;
+    watchers.check()?;
+    Ok(driver.tm().clone())
 }
 
 /// Reads a text file.
@@ -124,6 +158,16 @@ struct Watchers {
 }
 
 impl Watchers {
+    fn explains(&self, packet: &Packet) -> bool {
+        self.stories.iter().any(|story| story.packet() == packet.id.0)
+    }
+
+    fn begin(&mut self, packet: &Packet, why: &Explanation) {
+        for story in self.stories.iter_mut().filter(|story| story.packet() == packet.id.0) {
+            story.begin(packet, why.clone());
+        }
+    }
+
     fn check(&mut self) -> Result<(), Failure> {
         if let Some(verdicts) = &mut self.verdicts {
             verdicts.check()?;
@@ -159,10 +203,10 @@ impl Observer for Watchers {
             story.lost(lost);
         }
     }
+}
 
-    fn instant_over(&mut self, now: Instant, tm: &Tm) {
-        if let Some(timeline) = &mut self.timeline {
-            timeline.instant_over(now, tm);
-        }
+impl Watcher for Watchers {
+    fn timeline(&mut self) -> Option<&mut Timeline> {
+        self.timeline.as_mut()
     }
 }

@@ -4,9 +4,10 @@ use crate::Failure;
 use crate::args::ReportArgs;
 use crate::destination::PAGE;
 use crate::found::{self, Found, below, look};
-use crate::output::{Output, print};
+use crate::output::print;
+use crate::outputs::Outputs;
 use forebay_report::{Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
-use forebay_results::directory::read_run;
+use forebay_results::directory::{file_names, read_run};
 use forebay_results::{RunDirectory, Table};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         (None, [only]) if only != Path::new(".") => only.join(PAGE),
         (None, _) => PathBuf::from(PAGE),
     };
-    write(&path, &args.results)?;
+    write(&path, &args.results, args.replace.force)?;
     print(&format!("report: {}\n", path.display()))
 }
 
@@ -31,14 +32,19 @@ struct Shown {
 }
 
 impl Shown {
-    /// Adds what is in a directory: itself if it is a run, a point with its seeds, the points of a sweep, or what is below it.
-    fn gather(&mut self, directory: &Path) {
+    /// Adds what is in a directory: itself if it is a run, a point with its seeds, the points of a sweep, or what is below it, if
+    /// that is of one scenario.
+    fn gather(&mut self, directory: &Path) -> Result<(), Failure> {
         let before = self.points.len();
         self.descend(directory, 0);
+        if matches!(look(directory), Found::Nothing) {
+            refuse_a_mixture(directory, &self.points[before..])?;
+        }
         if self.points.len() == before && !self.has(directory) {
             // It is refused when it is read.
             self.add(directory, vec![directory.to_owned()]);
         }
+        Ok(())
     }
 
     fn has(&self, directory: &Path) -> bool {
@@ -76,16 +82,47 @@ impl Shown {
     }
 }
 
+/// Refuses a directory in which there are results of several scenarios: they have nothing to do with each other unless somebody says so.
+fn refuse_a_mixture(directory: &Path, points: &[(PathBuf, Vec<PathBuf>)]) -> Result<(), Failure> {
+    // By the name of the scenario, what was found first: a run, or the sweep that a point is of.
+    let mut scenarios: Vec<(String, PathBuf)> = Vec::new();
+    for (point, runs) in points {
+        let Some(name) = runs.first().and_then(|run| read_run(run).ok()).map(|run| run.summary.run.name) else {
+            continue;
+        };
+        if !scenarios.iter().any(|(known, _)| *known == name) {
+            let place = if runs.first() == Some(point) { Some(point.as_path()) } else { point.parent() };
+            scenarios.push((name, place.unwrap_or(point).to_owned()));
+        }
+    }
+    if scenarios.len() < 2 {
+        return Ok(());
+    }
+    let some: Vec<String> =
+        scenarios.iter().take(3).map(|(name, path)| format!("{} ({name})", path.display())).collect();
+    let more = if scenarios.len() > some.len() { ", ..." } else { "" };
+    Err(Failure::Input(format!(
+        "error: {}: there are results of {} scenarios below it: {}{more}\n  help: give those that belong on one page",
+        directory.display(),
+        scenarios.len(),
+        some.join(", ")
+    )))
+}
+
 /// Writes the page of some results.
-pub(crate) fn write(path: &Path, results: &[PathBuf]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, results: &[PathBuf], force: bool) -> Result<(), Failure> {
+    let mut outputs = Outputs::new(force);
     let mut shown = Shown::default();
-    results.iter().for_each(|directory| shown.gather(directory));
+    for directory in results {
+        shown.gather(directory)?;
+    }
     let (mut points, mut names) = (Vec::new(), Vec::new());
     let common = common_ancestor(&shown.points);
     for (directory, runs) in &shown.points {
         let mut seeds = Vec::new();
         for (number, path) in runs.iter().enumerate() {
             let run = read_run(path)?;
+            file_names().for_each(|name| outputs.reads(&path.join(name)));
             seeds.push(view(&run, !shown.from_sweep, number == 0)?);
             if !names.contains(&run.summary.run.name) {
                 names.push(run.summary.run.name.clone());
@@ -99,9 +136,7 @@ pub(crate) fn write(path: &Path, results: &[PathBuf]) -> Result<(), Failure> {
         subtitle: String::new(),
         points,
     };
-    let mut output = Output::create(Some(path))?;
-    output.write(page(&report).as_bytes())?;
-    output.finish()
+    outputs.write(path, &page(&report))
 }
 
 /// The directory that all runs and points are in.
@@ -174,7 +209,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         workloads: names,
         queries: query_points(&queries, &query_workloads),
         timeline: if with_timeline { timeline(run)? } else { Vec::new() },
-        drops: summary.drops_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
+        drops: summary.losses_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
         tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
         occupancy: summary
             .buffers

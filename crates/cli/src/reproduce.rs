@@ -5,7 +5,9 @@
 
 use crate::Failure;
 use crate::args::ReproduceArgs;
+use crate::destination::Claim;
 use crate::output::{self, cannot_write, print};
+use crate::outputs::{Ours, Outputs, head};
 use crate::progress::RunsBar;
 use crate::replay::read_text;
 use forebay_reproduce::figure::{Figure, Paper, Scale};
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     }
     if let Some(file) = &args.render {
         let docs = args.docs.as_deref().unwrap_or(Path::new("."));
-        return write_pages(&papers, &read_record(file)?, docs, IN_PROJECT);
+        return write_pages(&papers, &read_record(file)?, docs, IN_PROJECT, args.replace.force);
     }
     let scale = scale_of(args);
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results/reproduce").join(scale.name()));
@@ -47,13 +49,20 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         .into_iter()
         .map(|(paper, figure)| plan(paper, figure, scale, &out, args.scenarios.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
-    std::fs::create_dir_all(&out).map_err(|error| cannot_write(&out.display().to_string(), &error))?;
+    let claim = Claim::take(&out)?;
+    let mut all = Reproduction { version: env!("CARGO_PKG_VERSION").to_owned(), date: today(), scale, figures: vec![] };
+    if let Some(docs) = &args.docs {
+        let mut outputs = Outputs::new(args.replace.force);
+        for (name, text) in render::files(&papers, &all, IN_PROJECT) {
+            outputs.check(&docs.join(name), Ours::Begins(head(&text)))?;
+        }
+    }
     output::stop_gently();
-    let results = run_all(&chosen, args)?;
-    let missing: usize = results.iter().map(|result| result.missing).sum();
-    let all = Reproduction { version: env!("CARGO_PKG_VERSION").to_owned(), date: today(), scale, figures: results };
+    all.figures = run_all(&chosen, args)?;
+    let missing: usize = all.figures.iter().map(|result| result.missing).sum();
     let mut text = render::terminal::claims(&papers, &all);
-    write_pages(&papers, &all, &out, "scenarios")?;
+    // The directory is ours.
+    write_pages(&papers, &all, &out, "scenarios", true)?;
     if let Some(docs) = &args.docs {
         let record = docs.join(render::RECORD);
         // Figures that were not asked for stay as they are.
@@ -65,13 +74,14 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
                 Failure::Input(format!("error: {}: {problem}\n  help: {help}", record.display()))
             })?
         };
-        write_pages(&papers, &all, docs, IN_PROJECT)?;
+        write_pages(&papers, &all, docs, IN_PROJECT, args.replace.force)?;
     }
     text.push_str(&format!("\npage: {}\n", out.join(render::PAGE).display()));
     if missing > 0 {
         text.push_str(&format!("{missing} runs are not finished; give the same command again to go on\n"));
     }
     print(&text)?;
+    drop(claim);
     if missing > 0 { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
@@ -233,16 +243,20 @@ fn read_record(file: &Path) -> Result<Reproduction, Failure> {
 }
 
 /// Writes the record and the pages made from it.
-fn write_pages(papers: &[Paper], all: &Reproduction, directory: &Path, scenarios: &str) -> Result<(), Failure> {
+fn write_pages(
+    papers: &[Paper],
+    all: &Reproduction,
+    directory: &Path,
+    scenarios: &str,
+    force: bool,
+) -> Result<(), Failure> {
     for (name, text) in render::files(papers, all, scenarios) {
         let path = directory.join(name);
         let failure = |error| cannot_write(&path.display().to_string(), &error);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(failure)?;
         }
-        let mut file = output::Output::create(Some(&path))?;
-        file.write(text.as_bytes())?;
-        file.finish()?;
+        Outputs::new(force).write(&path, &text)?;
     }
     Ok(())
 }

@@ -3,10 +3,12 @@
 use crate::Failure;
 use crate::args::RtlArgs;
 use crate::output::{cannot_write, print};
+use crate::outputs::{Ours, Outputs};
 use crate::replay::read_text;
 use forebay_rtl::page::{self, Results};
 use forebay_rtl::sources;
 use forebay_rtl::tools::Problem;
+use std::path::PathBuf;
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
@@ -16,6 +18,12 @@ impl From<Problem> for Failure {
 
 pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
     if let Some(directory) = &args.write {
+        std::fs::create_dir_all(directory).map_err(|error| cannot_write(&directory.display().to_string(), &error))?;
+        let file = |name: &str| directory.join(format!("{name}.v"));
+        let mut outputs = Outputs::new(args.replace.force);
+        for (name, text) in sources::SOURCES {
+            outputs.check(&file(name), Ours::Is(text))?;
+        }
         return Ok(sources::write(directory)?);
     }
     let results = match &args.render {
@@ -26,25 +34,25 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
             })?;
             Results::from_json(&value, &name)?
         }
-        None => make(args.quiet)?,
+        None => {
+            let directory = tempfile::tempdir().map_err(|error| cannot_write("a temporary directory", &error))?;
+            let kept = args.out.clone().unwrap_or_else(|| PathBuf::from("results/rtl"));
+            let tell = |what: &str| {
+                if !args.quiet {
+                    eprintln!("{what}");
+                }
+            };
+            if args.quick {
+                return print(&page::quick(directory.path(), &kept, &tell)?);
+            }
+            page::make(directory.path(), &kept, &tell)?
+        }
     };
     if let Some(docs) = &args.docs {
         std::fs::create_dir_all(docs).map_err(|error| cannot_write(&docs.display().to_string(), &error))?;
         for (name, text) in [("rtl.md", results.to_markdown()), ("rtl.json", format!("{:#}\n", results.to_json()))] {
-            let file = docs.join(name);
-            std::fs::write(&file, text).map_err(|error| cannot_write(&file.display().to_string(), &error))?;
+            Outputs::new(args.replace.force).write(&docs.join(name), &text)?;
         }
     }
     print(&results.to_markdown())
-}
-
-/// Runs the tools in a directory that is gone afterwards.
-fn make(quiet: bool) -> Result<Results, Failure> {
-    let directory = tempfile::tempdir().map_err(|error| cannot_write("a temporary directory", &error))?;
-    let tell = |what: &str| {
-        if !quiet {
-            eprintln!("{what}");
-        }
-    };
-    Ok(page::make(directory.path(), &tell)?)
 }

@@ -1,6 +1,7 @@
 //! Scenario files: read, planned, and described.
 
 use crate::Failure;
+use crate::outputs::Outputs;
 use crate::replay::read_text;
 use forebay_sim::flow::TrafficPlan;
 use forebay_sim::scenario::{Scenario, describe};
@@ -34,9 +35,16 @@ impl ScenarioFile {
         Ok(Prepared { scenario, resolved, plan })
     }
 
-    /// What results are called if nobody says: the file's name without its directory and ending.
-    pub(crate) fn stem(&self) -> String {
-        Path::new(&self.name).file_stem().map_or_else(|| "run".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    /// The files that a scenario is made from: this one, and those that it names.
+    pub(crate) fn inputs(&self, resolved: &str, force: bool) -> Outputs {
+        let mut inputs = Outputs::new(force);
+        let path = Path::new(&self.name);
+        inputs.reads(path);
+        let directory = path.parent().unwrap_or(Path::new(""));
+        // A file can only be named by a text: those that name one are taken for it.
+        let texts = resolved.split('"').skip(1).step_by(2).map(|text| directory.join(text));
+        texts.filter(|path| path.is_file()).for_each(|path| inputs.reads(&path));
+        inputs
     }
 }
 

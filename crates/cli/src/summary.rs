@@ -2,7 +2,44 @@
 
 use crate::table::{Table, percent};
 use forebay_tm::{Bytes, Counters, Reason, Tm};
+use serde_json::{Map, Value, json};
 use std::fmt::Write;
+
+/// The same as JSON: a row for each queue that saw a packet, and one for all of the switch, without a port.
+pub(crate) fn json(tm: &Tm) -> String {
+    let queues = tm.config().queues;
+    let used = (0..tm.config().total_queues()).filter(|queue| tm.queue_counters(*queue).offered.packets > 0);
+    let row = |queue: usize| counters(Some((queue / queues, queue % queues)), &tm.queue_counters(queue));
+    let rows: Vec<Value> = used.map(row).chain([counters(None, &tm.pool_counters())]).collect();
+    let reads = tm.memory_reads();
+    let value = json!({
+        "buffer_bytes": tm.config().buffer.get(),
+        "rows": rows,
+        "memory_read_for_transmission": reads.transmission.get(),
+        "memory_read_for_expulsion": reads.expulsion.get(),
+    });
+    format!("{value:#}\n")
+}
+
+/// The counters of a queue, or of the whole switch.
+pub(crate) fn counters(place: Option<(usize, usize)>, counters: &Counters) -> Value {
+    let dropped = |reason: &Reason| (reason.as_str().to_owned(), counters.dropped_by(*reason).packets.into());
+    let by_reason: Map<String, Value> =
+        Reason::ALL.iter().filter(|reason| counters.dropped_by(**reason).packets > 0).map(dropped).collect();
+    json!({
+        "port": place.map(|(port, _)| port),
+        "queue": place.map(|(_, queue)| queue),
+        "offered_packets": counters.offered.packets,
+        "offered_bytes": counters.offered.bytes,
+        "sent_packets": counters.sent.packets,
+        "dropped_packets": counters.dropped.packets,
+        "dropped_by_reason": by_reason,
+        "trimmed_packets": counters.trimmed.packets,
+        "returned_packets": counters.returned.packets,
+        "marked_packets": counters.marked.packets,
+        "peak_bytes": counters.peak.get(),
+    })
+}
 
 pub(crate) fn tell(tm: &Tm) -> String {
     let pool = tm.pool_counters();

@@ -1,18 +1,21 @@
 //! `forebay sweep`: every point of a grid, with every seed, on all cores.
 //!
 //! Each run has a directory of its own below that of its point. A run whose directory holds a result of the same resolved
-//! scenario, by the same version, is finished and not run again.
+//! scenario, by the same build of the same version, is finished and not run again.
 
 use crate::Failure;
 use crate::args::SweepArgs;
 use crate::destination::{self, Kind, PAGE, SWEEP, default_directory, point_directories};
+use crate::estimate::{self, Estimate};
 use crate::output::{self, print};
+use crate::outputs::Outputs;
 use crate::progress::RunsBar;
-use crate::report;
-use crate::run::{simulate, write};
+use crate::run::simulate;
 use crate::scenario_file::{ScenarioFile, settings};
+use crate::{report, warnings};
 use forebay_results::Summary;
 use forebay_results::directory::{is_run, read_run};
+use forebay_results::summary::BUILD;
 use forebay_results::sweep::{SweepRow, sweep_table};
 use forebay_sim::scenario::sweep::{self, Checked, SweepPoint};
 use std::collections::BTreeSet;
@@ -48,10 +51,23 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         None => plan.seeds,
     };
     let end = args.scale.as_ref().map_or_else(|| "sweep".to_owned(), |scale| format!("{scale}-sweep"));
-    let out = args.out.clone().unwrap_or_else(|| default_directory(&file.stem(), &sets, &end));
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => {
+            let first: Vec<_> = sets
+                .iter()
+                .chain(&plan.sets)
+                .chain(points.first().map_or(&[][..], |point| &point.settings))
+                .cloned()
+                .collect();
+            let name = file.prepare(&first).map_err(|failure| told_as_grid(failure, &args.grid))?.scenario.name;
+            default_directory(&name, &sets, &end)
+        }
+    };
     // A scale comes after what was typed: it cannot set the same.
     let sets: Vec<(String, String)> = sets.into_iter().chain(plan.sets).collect();
-    destination::check(&out, Kind::Sweep)?;
+    let force = args.replace.force;
+    destination::check(&out, Kind::Sweep, force)?;
     let runs = points.len().saturating_mul(seeds.len());
     if runs > MOST_RUNS {
         return Err(Failure::Input(format!(
@@ -59,15 +75,34 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         )));
     }
     let jobs = jobs(&points, &seeds, &sets, &out);
-    // All settings are tried before anything runs.
+    // All settings are tried before anything runs, and all directories looked at.
+    let (mut of_other_builds, mut needed) = (0, 0u64);
+    let (mut inputs, mut warned) = (Outputs::new(force), BTreeSet::new());
     for job in &jobs {
-        file.prepare(&job.sets).map_err(|failure| told_as_grid(failure, &args.grid))?;
+        let prepared = file.prepare(&job.sets).map_err(|failure| told_as_grid(failure, &args.grid))?;
+        inputs = file.inputs(&prepared.resolved, force);
+        destination::keep_inputs(&job.directory, &inputs)?;
+        destination::keep_others(&job.directory, &prepared.resolved, force)?;
+        let there = standing(&job.directory, &prepared.resolved, args.csv);
+        of_other_builds += usize::from(matches!(there, Standing::OtherBuild));
+        warned.extend(warnings::of(&prepared.scenario));
+        if !matches!(there, Standing::Finished(_)) {
+            needed = needed.saturating_add(Estimate::new(&prepared, args.csv).least());
+        }
     }
-    destination::prepare(&out, Kind::Sweep, &args.scenario)?;
+    let claim = destination::prepare(&out, Kind::Sweep, &inputs, force)?;
+    estimate::check_space(&out, needed).inspect_err(|_| drop(std::fs::remove_dir(&out)))?;
+    warned.iter().take(5).for_each(|warning| eprintln!("{warning}"));
+    if of_other_builds > 0 {
+        let all = jobs.len();
+        eprintln!("{of_other_builds} of {all} runs here are of another build of forebay, and are run again");
+    }
     output::stop_gently();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let results = run_all(&file, &jobs, args.jobs.map_or(cores, usize::from), args)?;
-    finish(&points, &jobs, &results, &out)
+    let finished = finish(&points, &jobs, &results, &out, args.json);
+    drop(claim);
+    finished
 }
 
 /// An error in a value of the grid, said where it was given.
@@ -163,6 +198,10 @@ fn parse_seeds(text: &str, sets: &[(String, String)]) -> Result<Vec<u64>, Failur
     /// More are a mistake.
     const MOST: u64 = 10_000;
     let bad = || Failure::Input(format!("error: --seeds {text}: these are not seeds\n  help: write 1-5, or 1,7,9"));
+    let too_many = || {
+        let help = format!("give at most {MOST} seeds");
+        Err(Failure::Input(format!("error: --seeds {text}: these are too many seeds\n  help: {help}")))
+    };
     if sets.iter().any(|(key, _)| key == "seed") {
         let help = "leave one of the two out";
         return Err(Failure::Input(format!("error: --seeds {text}: --set gives the seed, too\n  help: {help}")));
@@ -171,8 +210,11 @@ fn parse_seeds(text: &str, sets: &[(String, String)]) -> Result<Vec<u64>, Failur
     for part in text.split(',') {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
         let (from, to): (u64, u64) = (from.trim().parse().map_err(|_| bad())?, to.trim().parse().map_err(|_| bad())?);
-        if from > to || to - from > MOST {
+        if from > to {
             return Err(bad());
+        }
+        if to - from >= MOST || seeds.len() as u64 + (to - from) >= MOST {
+            return too_many();
         }
         seeds.extend(from..=to);
     }
@@ -213,7 +255,7 @@ fn run_all(file: &ScenarioFile, jobs: &[Job], threads: usize, args: &SweepArgs) 
         while !output::is_interrupted() && !failed.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(number) else { return };
-            if let Some(result) = run_one(file, job, args.csv).transpose() {
+            if let Some(result) = run_one(file, job, args).transpose() {
                 bar.finished(&job.label);
                 failed.fetch_or(result.is_err(), Ordering::Relaxed);
                 results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
@@ -231,31 +273,65 @@ fn run_all(file: &ScenarioFile, jobs: &[Job], threads: usize, args: &SweepArgs) 
 }
 
 /// `None` if it was interrupted: then nothing is written.
-fn run_one(file: &ScenarioFile, job: &Job, csv: bool) -> Result<Option<Done>, Failure> {
+fn run_one(file: &ScenarioFile, job: &Job, args: &SweepArgs) -> Result<Option<Done>, Failure> {
     let prepared = file.prepare(&job.sets)?;
-    if let Some(summary) = finished(&job.directory, &prepared.resolved, csv) {
+    if let Some(summary) = finished(&job.directory, &prepared.resolved, args.csv) {
         return Ok(Some(Done { summary, before: true }));
     }
-    destination::check(&job.directory, Kind::Run)?;
-    let (summary, result) = simulate(&prepared, &mut |_| !output::is_interrupted());
+    destination::check(&job.directory, Kind::Run, args.replace.force)?;
+    let done = simulate(&prepared, &job.directory, args.csv, &mut |_| !output::is_interrupted());
+    let summary = done.summary.clone();
     if summary.run.interrupted {
+        drop(done);
+        // Samples may have made directories; those that are empty go again.
+        let _ = std::fs::remove_dir(&job.directory)
+            .and_then(|()| job.directory.parent().map_or(Ok(()), std::fs::remove_dir));
         return Ok(None);
     }
-    write(&prepared, &summary, &result, &job.directory, csv)?;
+    done.write(&prepared, &job.directory, args.csv)?;
     Ok(Some(Done { summary, before: false }))
+}
+
+/// What there is in the directory of a run.
+enum Standing {
+    /// Its result.
+    Finished(Box<Summary>),
+    /// The same by another build of this version: code may have changed that it depends on.
+    OtherBuild,
+    /// Something else, or nothing.
+    Nothing,
+}
+
+fn standing(directory: &Path, resolved: &str, csv: bool) -> Standing {
+    let Some(run) = is_run(directory).then(|| read_run(directory).ok()).flatten() else { return Standing::Nothing };
+    let same = run.scenario_text().is_ok_and(|text| text == resolved);
+    let info = &run.summary.run;
+    let complete = !csv || directory.join("flows.csv").exists();
+    if !same || !complete || info.interrupted || info.version != env!("CARGO_PKG_VERSION") {
+        Standing::Nothing
+    } else if info.build.as_deref() != Some(BUILD) {
+        Standing::OtherBuild
+    } else {
+        Standing::Finished(Box::new(run.summary))
+    }
 }
 
 /// The summary of a run that needs not be run again.
 pub(crate) fn finished(directory: &Path, resolved: &str, csv: bool) -> Option<Summary> {
-    let run = is_run(directory).then(|| read_run(directory).ok()).flatten()?;
-    let same = run.scenario_text().is_ok_and(|text| text == resolved);
-    let ours = run.summary.run.version == env!("CARGO_PKG_VERSION");
-    let complete = !csv || directory.join("flows.csv").exists();
-    (same && ours && complete && !run.summary.run.interrupted).then_some(run.summary)
+    match standing(directory, resolved, csv) {
+        Standing::Finished(summary) => Some(*summary),
+        Standing::OtherBuild | Standing::Nothing => None,
+    }
 }
 
 /// Writes the table and the page of everything that is finished.
-pub(crate) fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>], out: &Path) -> Result<(), Failure> {
+pub(crate) fn finish(
+    points: &[SweepPoint],
+    jobs: &[Job],
+    results: &[Option<Done>],
+    out: &Path,
+    json: bool,
+) -> Result<(), Failure> {
     let done_of = |number: usize| {
         let of_point = jobs.iter().zip(results).filter(move |(job, _)| job.point == number);
         of_point.filter_map(|(job, result)| Some((job, result.as_ref()?)))
@@ -278,7 +354,11 @@ pub(crate) fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done
         table.write_parquet(&out.join(SWEEP))?;
         table.write_csv(&out.join("sweep.csv"))?;
         let page = out.join(PAGE);
-        report::write(&page, &[out.to_owned()])?;
+        // The directory is ours, and so is the page in it.
+        report::write(&page, &[out.to_owned()], true)?;
+        if json {
+            print(&format!("{:#}\n", table.to_json()))?;
+        }
         text = format!("{rendered}\nresults: {}\nreport:  {}\n", out.display(), page.display());
     }
     if before > 0 {
@@ -290,6 +370,8 @@ pub(crate) fn finish(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done
             jobs.len()
         ));
     }
-    print(&text)?;
+    if !json {
+        print(&text)?;
+    }
     if missing > 0 { Err(Failure::Interrupted) } else { Ok(()) }
 }

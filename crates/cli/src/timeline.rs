@@ -15,6 +15,9 @@ struct State {
     threshold: Option<f64>,
 }
 
+/// What a file of queue lengths begins with.
+pub(crate) const HEADER: &str = "time_ps,port,queue,bytes,packets,threshold\n";
+
 pub(crate) struct Timeline {
     output: Output,
     queues_per_port: usize,
@@ -24,6 +27,8 @@ pub(crate) struct Timeline {
     written: Vec<u64>,
     every: Option<Duration>,
     next_sample: Instant,
+    /// When the queues were last looked at.
+    looked: Instant,
     failure: Option<Failure>,
     line: String,
 }
@@ -35,7 +40,7 @@ impl Timeline {
                 "error: --every 0: samples need time between them\n  help: give a time such as 10us".into(),
             ));
         }
-        output.write(b"time_ps,port,queue,bytes,packets,threshold\n")?;
+        output.write(HEADER.as_bytes())?;
         let queues = switch.total_queues();
         Ok(Self {
             output,
@@ -44,6 +49,7 @@ impl Timeline {
             written: vec![0; queues],
             every,
             next_sample: Instant::ZERO,
+            looked: Instant::ZERO,
             failure: None,
             line: String::new(),
         })
@@ -53,7 +59,22 @@ impl Timeline {
         self.failure.take().map_or(Ok(()), Err)
     }
 
+    /// When it wants to look next, even if nothing happens: at the next sample, as long as there is something to write.
+    pub(crate) fn next_look(&self) -> Instant {
+        let Some(every) = self.every else { return Instant::NEVER };
+        let is_over = |(state, written): (&State, &u64)| state.bytes == 0 && *written == 0;
+        if self.now.iter().zip(&self.written).all(is_over) {
+            return Instant::NEVER;
+        }
+        if self.next_sample > self.looked {
+            return self.next_sample;
+        }
+        Instant::from_ps(self.next_sample.ps().saturating_add(every.ps()))
+    }
+
+    /// Looks at the end of an instant.
     pub(crate) fn instant_over(&mut self, now: Instant, tm: &Tm) {
+        self.looked = now;
         let result = match self.every {
             None => self.changes(now, tm),
             Some(every) => self.samples(now, every, tm),

@@ -168,6 +168,9 @@ impl Aside {
     }
 }
 
+/// What a file of verdicts begins with.
+pub(crate) const HEADER: &str = "packet,verdict,reason,marked,start_ps,end_ps\n";
+
 /// The verdicts of a run.
 pub(crate) struct Verdicts {
     output: Output,
@@ -191,7 +194,7 @@ impl Verdicts {
     }
 
     fn with_limit(mut output: Output, most: usize) -> Result<Self, Failure> {
-        output.write(b"packet,verdict,reason,marked,start_ps,end_ps\n")?;
+        output.write(HEADER.as_bytes())?;
         Ok(Self {
             output,
             rows: VecDeque::new(),

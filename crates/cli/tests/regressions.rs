@@ -63,7 +63,7 @@ fn a_link_stays_a_link() {
     let [link, target] = ["link", "target"].map(|name| directory.path().join(name));
     std::fs::write(&target, "old").unwrap();
     std::os::unix::fs::symlink(&target, &link).unwrap();
-    assert!(replay(directory.path(), &["-o", "link"]).status.success());
+    assert!(replay(directory.path(), &["-o", "link", "--force"]).status.success());
     assert!(std::fs::symlink_metadata(&link).unwrap().file_type().is_symlink());
     assert_eq!(std::fs::read_to_string(&target).unwrap(), VERDICTS);
 }

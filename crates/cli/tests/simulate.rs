@@ -94,7 +94,7 @@ fn the_same_run_twice_gives_the_same_bytes() {
     assert_eq!(a.len(), FILES.len() + 9, "with eight tables as CSV, and a capture");
     assert!(a == b, "the files differ");
     // Again over the first, and nothing of it is left that was not asked for now.
-    printed(directory.path(), "run small.toml --out a");
+    printed(directory.path(), "run small.toml --out a --force");
     assert_eq!(names(&directory.path().join("a")), FILES);
     let over = repeatable(&directory.path().join("a"));
     // Where nobody watches packets leave, there are fewer events for the same results.
@@ -287,6 +287,31 @@ fn a_sweep_that_has_finished_nothing_can_go_on_too() {
     printed(directory.path(), "sweep endless.toml --out out --seeds 1-3 --set duration=50us");
 }
 
+#[test]
+fn the_second_of_two_runs_into_one_directory_is_told() {
+    let directory = directory();
+    std::fs::write(directory.path().join("endless.toml"), ENDLESS).unwrap();
+    for (first, second) in [
+        ("run endless.toml --out out", "run endless.toml --out out"),
+        ("sweep endless.toml --out sweep", "sweep endless.toml --out sweep"),
+    ] {
+        let mut child = command(directory.path(), first).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        // Until the first has it, the second could come first.
+        let out = directory.path().join(first.split_whitespace().last().unwrap());
+        while !out.exists() && start.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let output = forebay(directory.path(), second);
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains("another forebay is writing to this directory\n  help: wait for it"), "{error}");
+    }
+}
+
 // sweep
 
 const GRID: &str = "--grid policy.alpha=0.5,2 --seeds 1-2";
@@ -337,9 +362,11 @@ fn what_is_finished_is_not_run_again_unless_something_has_changed() {
     let again = printed(directory.path(), &format!("sweep small.toml {GRID} --csv"));
     assert_eq!(again, first);
     let after = times();
-    // With another scenario in the same directory, all are.
-    let text =
-        printed(directory.path(), &format!("sweep small.toml {GRID} --set duration=400us --out results/small-sweep"));
+    // With another scenario in the same directory, all are, if that is meant.
+    let other = format!("sweep small.toml {GRID} --set duration=400us --out results/small-sweep");
+    let error = refused(directory.path(), &other);
+    assert!(error.contains("alpha=0.5/seed1: this is the result of another scenario: it has `duration = "), "{error}");
+    let text = printed(directory.path(), &format!("{other} --force"));
     assert!(!text.contains("not run again") && text != first, "{text}");
     assert!(times().iter().zip(after).all(|(now, then)| *now > then));
 }

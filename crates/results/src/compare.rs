@@ -5,6 +5,7 @@ use crate::paired::{Difference, Sample};
 use crate::stats::Interval;
 use crate::summary::Summary;
 use crate::text::{ABSENT, TextTable, number, short_name};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One line of a comparison.
@@ -114,6 +115,105 @@ pub fn compare(places: [&str; 2], a: &[Summary], b: &[Summary]) -> String {
     text
 }
 
+/// Any number of sides as text: a column with the values of each, and a table of the differences to the first, each with an asterisk if
+/// it is more than chance. `places` say where the sides are; two sides are [`compare`].
+pub fn compare_all(places: &[String], sides: &[Vec<Summary>]) -> String {
+    if let ([a_place, b_place], [a, b]) = (places, sides) {
+        return compare([a_place, b_place], a, b);
+    }
+    let Some((baseline, others)) = sides.split_first() else { return String::new() };
+    // A side beside itself: every measure that anybody has, in one order.
+    let lines: Vec<Vec<Comparison>> = others.iter().map(|side| comparisons(baseline, side)).collect();
+    let mut names: Vec<(&str, Unit)> = Vec::new();
+    for line in lines.iter().flatten() {
+        if !names.iter().any(|(name, _)| *name == line.name) {
+            names.push((&line.name, line.unit));
+        }
+    }
+    let letters: Vec<String> = (0..sides.len()).map(letter).collect();
+    let mut text: String = (letters.iter().zip(places).zip(sides))
+        .map(|((letter, place), side)| format!("{letter}: {place}: {}\n", side_name(side)))
+        .collect();
+    let mut values = TextTable::new(1, std::iter::once(String::new()).chain(letters.iter().cloned()));
+    let differ = letters.iter().skip(1).flat_map(|letter| [format!("{letter}-A"), String::new()]);
+    let mut differences = TextTable::new(1, std::iter::once(String::new()).chain(differ));
+    for (name, unit) in names {
+        let own: Vec<Option<&Comparison>> =
+            lines.iter().map(|lines| lines.iter().find(|line| line.name == name)).collect();
+        let first = own.iter().flatten().find_map(|line| line.a);
+        let mut cells = vec![name.to_owned(), unit.print_interval(first.as_ref())];
+        cells.extend(own.iter().map(|line| unit.print_interval(line.and_then(|line| line.b).as_ref())));
+        values.row(cells);
+        let mut cells = vec![name.to_owned()];
+        for line in own {
+            let difference = line.and_then(Comparison::difference);
+            cells.push(difference.map_or_else(|| ABSENT.to_owned(), |difference| unit.print_difference(&difference)));
+            let apart = line.and_then(Comparison::is_apart) == Some(true);
+            cells.push(if apart { "*" } else { "" }.to_owned());
+        }
+        differences.row(cells);
+    }
+    let paired = others.iter().all(|side| has_same_seeds(baseline, side));
+    let apart = if paired { "the difference, paired by seed, excludes zero" } else { "more than chance" };
+    text.push_str(&format!("\n{}\nDifferences to A\n{}", values.render(), differences.render()));
+    text.push_str(&format!("\npp: percentage points; ±: 95% confidence of the mean over seeds; *: {apart}\n"));
+    text
+}
+
+/// A, B, ..., Z, A1, B1, ...
+fn letter(number: usize) -> String {
+    let letter = char::from(b'A' + (number % 26) as u8);
+    if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26) }
+}
+
+/// [`compare_all`] as JSON: `sides` with their places, names and seeds, and `measures`, each with its unit, the mean and half the 95%
+/// confidence interval of every side, and of every side's difference to the first, with `apart` if that is known.
+pub fn compare_json(places: &[String], sides: &[Vec<Summary>]) -> String {
+    let interval = |interval: Option<Interval>| match interval {
+        Some(Interval { mean, half }) => json!({ "mean": mean, "ci95": half }),
+        None => Value::Null,
+    };
+    let Some((baseline, _)) = sides.split_first() else { return "null\n".to_owned() };
+    let lines: Vec<Vec<Comparison>> = sides.iter().map(|side| comparisons(baseline, side)).collect();
+    let mut names: Vec<(&str, Unit)> = Vec::new();
+    for line in lines.iter().flatten() {
+        if !names.iter().any(|(name, _)| *name == line.name) {
+            names.push((&line.name, line.unit));
+        }
+    }
+    let measure = |(name, unit): &(&str, Unit)| {
+        let of = |lines: &Vec<Comparison>| lines.iter().find(|line| line.name == *name).cloned();
+        let own: Vec<Option<Comparison>> = lines.iter().map(of).collect();
+        let values: Vec<Value> = own.iter().map(|line| interval(line.as_ref().and_then(|line| line.b))).collect();
+        let differences: Vec<Value> = own
+            .iter()
+            .skip(1)
+            .map(|line| {
+                let mut value = interval(line.as_ref().and_then(Comparison::difference));
+                if let Value::Object(object) = &mut value {
+                    object.insert("apart".to_owned(), json!(line.as_ref().and_then(Comparison::is_apart)));
+                }
+                value
+            })
+            .collect();
+        json!({ "name": name, "unit": unit.name(), "sides": values, "differences": differences })
+    };
+    let side = |(place, runs): (&String, &Vec<Summary>)| {
+        let seeds: Vec<u64> = runs.iter().map(|run| run.run.seed).collect();
+        let first = runs.first().map(|run| &run.run);
+        json!({
+            "place": place,
+            "name": first.map(|run| run.name.clone()),
+            "version": first.map(|run| run.version.clone()),
+            "seeds": seeds,
+            "interrupted": runs.iter().any(|run| run.run.interrupted),
+        })
+    };
+    let sides: Vec<Value> = places.iter().zip(sides).map(side).collect();
+    let measures: Vec<Value> = names.iter().map(measure).collect();
+    format!("{:#}\n", json!({ "sides": sides, "measures": measures }))
+}
+
 /// The scenario and seeds of one side.
 fn side_name(side: &[Summary]) -> String {
     let Some(first) = side.first() else {
@@ -150,7 +250,7 @@ mod tests {
         assert_eq!((fct.a.unwrap().mean, fct.b.unwrap().mean), (990.0, 1_980.0));
         let difference = |line: &Comparison| line.difference().map(|difference| difference.mean);
         assert_eq!((fct.ratio(), difference(&fct), fct.is_apart()), (Some(2.0), Some(990.0), None));
-        let drops = line(&lines, "packets dropped");
+        let drops = line(&lines, "packets dropped in buffers");
         assert_eq!((drops.ratio(), difference(&drops)), (Some(2.0), Some(2.0)));
         assert_eq!(line(&lines, "incast: QCT mean").ratio(), Some(2.0));
         // Nothing was expelled on either side.
@@ -188,6 +288,30 @@ mod tests {
     #[test]
     fn the_table_of_two_runs() {
         insta::assert_snapshot!(compare(["one", "other"], &[run(1, 1)], &[run(1, 2)]));
+    }
+
+    #[test]
+    fn the_table_of_three_groups() {
+        let sides = [vec![run(1, 1), run(2, 2)], vec![run(1, 40), run(2, 41)], vec![run(1, 1), run(2, 2)]];
+        let places = ["one", "other", "third"].map(str::to_owned);
+        insta::assert_snapshot!(compare_all(&places, &sides));
+        // Two are as ever.
+        assert_eq!(compare_all(&places[..2], &sides[..2]), compare(["one", "other"], &sides[0], &sides[1]));
+    }
+
+    #[test]
+    fn json_says_what_the_table_says() {
+        let sides = [vec![run(1, 1), run(2, 2)], vec![run(1, 40), run(2, 41)], vec![run(1, 1), run(2, 2)]];
+        let text = compare_json(&["one", "other", "third"].map(str::to_owned), &sides);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["sides"][1]["place"], "other");
+        assert_eq!(value["sides"][2]["seeds"], json!([1, 2]));
+        let measures = value["measures"].as_array().unwrap();
+        let fct = measures.iter().find(|measure| measure["name"] == "websearch: FCT mean").unwrap();
+        assert_eq!((&fct["unit"], fct["sides"].as_array().unwrap().len()), (&json!("us"), 3));
+        assert_eq!(fct["differences"][0]["apart"], true);
+        assert_eq!(fct["differences"][1]["mean"], 0.0);
+        assert!((fct["sides"][0]["mean"].as_f64().unwrap() - 757.5).abs() < 1e-9, "{fct}");
     }
 
     #[test]

@@ -12,11 +12,12 @@
 //! | `progress.parquet` | [`crate::progress`] |
 //! | `chips.parquet`, `controls.parquet` | [`crate::chips`] |
 //!
-//! On request, every table is there as CSV, too. `summary.json` is removed first and written last, after the scenario: a
+//! On request, every table is there as CSV, too. What can be written is, even if something else cannot. `summary.json` is removed first and written last, after the scenario: a
 //! directory that has one is a whole result, and nothing in it is of an older one.
 
 use crate::error::ResultError;
 use crate::file::write_text;
+use crate::samples::{SAMPLE_TABLES, Samples};
 use crate::summary::{Summary, summarize};
 use crate::table::Table;
 use crate::{chips, flows, progress, queries, queue_timeline, queues, timeline};
@@ -46,6 +47,12 @@ const TABLES: [(&str, MakeTable); 8] = [
     ("controls", chips::controls),
 ];
 
+/// The names of all files that a run's directory can have, but for what is beside the tables and the summary.
+pub fn file_names() -> impl Iterator<Item = String> {
+    let tables = TABLES.iter().flat_map(|(name, _)| ["parquet", "csv"].map(|end| format!("{name}.{end}")));
+    tables.chain([SCENARIO, SUMMARY].map(str::to_owned))
+}
+
 /// Writes the directory of a run, which is made if it is not there, and returns the summary. `scenario_text` is the
 /// resolved scenario as TOML.
 pub fn write_run(
@@ -69,17 +76,67 @@ pub fn write_summarized_run(
     result: &RunResult,
     csv: bool,
 ) -> Result<(), ResultError> {
+    write_parts(directory, summary, scenario_text, csv, |name| {
+        let (_, make) = TABLES.iter().find(|(known, _)| *known == name)?;
+        Some(make(scenario, result))
+    })
+}
+
+/// [`write_summarized_run`] of a run whose samples were written as it took them.
+pub fn write_sampled_run(
+    directory: &Path,
+    summary: &Summary,
+    scenario: &Scenario,
+    scenario_text: &str,
+    result: &RunResult,
+    samples: Samples<'_>,
+    csv: bool,
+) -> Result<(), ResultError> {
+    fs::create_dir_all(directory).map_err(|error| ResultError::cannot_write(directory, &error))?;
+    remove(&directory.join(SUMMARY))?;
+    let sampled = samples.finish();
+    let others = |name: &str| {
+        let (_, make) =
+            TABLES.iter().filter(|(known, _)| !SAMPLE_TABLES.contains(known)).find(|(known, _)| *known == name)?;
+        Some(make(scenario, result))
+    };
+    match sampled {
+        Ok(()) => write_parts(directory, summary, scenario_text, csv, others),
+        Err(error) => {
+            // What else there is is kept, without the summary that would call it whole.
+            write_tables(directory, csv, others).and(write_text(&directory.join(SCENARIO), scenario_text)).ok();
+            Err(error)
+        }
+    }
+}
+
+/// Writes everything, the summary last.
+fn write_parts(
+    directory: &Path,
+    summary: &Summary,
+    scenario_text: &str,
+    csv: bool,
+    table: impl Fn(&str) -> Option<Table>,
+) -> Result<(), ResultError> {
     fs::create_dir_all(directory).map_err(|error| ResultError::cannot_write(directory, &error))?;
     let summary_path = directory.join(SUMMARY);
     remove(&summary_path)?;
-    for (name, make) in TABLES {
-        let table = make(scenario, result);
-        table.write_parquet(&directory.join(format!("{name}.parquet")))?;
-        let csv_path = directory.join(format!("{name}.csv"));
-        if csv { table.write_csv(&csv_path)? } else { remove(&csv_path)? }
-    }
-    write_text(&directory.join(SCENARIO), scenario_text)?;
+    let tables = write_tables(directory, csv, table);
+    tables.and(write_text(&directory.join(SCENARIO), scenario_text))?;
     write_text(&summary_path, &summary.to_json())
+}
+
+/// Writes all tables that there are. One that cannot be written does not keep the others from it; the first error is returned.
+fn write_tables(directory: &Path, csv: bool, table: impl Fn(&str) -> Option<Table>) -> Result<(), ResultError> {
+    let mut done = Ok(());
+    for (name, _) in TABLES {
+        let Some(table) = table(name) else { continue };
+        let csv_path = directory.join(format!("{name}.csv"));
+        let parquet = table.write_parquet(&directory.join(format!("{name}.parquet")));
+        let text = if csv { table.write_csv(&csv_path) } else { remove(&csv_path) };
+        done = done.and(parquet).and(text);
+    }
+    done
 }
 
 /// Removes a file of an older result, if there is one.

@@ -15,7 +15,7 @@ pub struct ResultError {
 }
 
 impl ResultError {
-    pub(crate) fn cannot_write(path: &Path, cause: &impl fmt::Display) -> Self {
+    pub(crate) fn cannot_write(path: &Path, cause: &(impl fmt::Display + ?Sized)) -> Self {
         Self {
             path: path.to_owned(),
             problem: format!("cannot write it: {cause}"),

@@ -10,19 +10,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A temporary file that is removed unless it is put in its place.
-struct Temporary {
+pub(crate) struct Temporary {
     path: PathBuf,
     placed: bool,
 }
 
 impl Temporary {
     /// A new file in the directory of the target, so that it can be renamed to it.
-    fn beside(target: &Path) -> io::Result<(Self, File)> {
+    pub(crate) fn beside(target: &Path) -> io::Result<(Self, File)> {
         let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = directory.join(format!(".forebay-{}-{number}.tmp", std::process::id()));
-            match File::create_new(&path) {
+            match File::options().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => return Ok((Self { path, placed: false }, file)),
                 // Left behind by a process of the same number that was killed.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -31,7 +31,7 @@ impl Temporary {
         }
     }
 
-    fn rename(mut self, target: &Path) -> io::Result<()> {
+    pub(crate) fn rename(mut self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         self.placed = true;
         Ok(())

@@ -2,6 +2,7 @@
 //!
 //! * [`flows`], [`queries`], [`queues`], [`timeline`], [`queue_timeline`], [`progress`] and [`chips`] turn a result into
 //!   [`table::Table`]s, which are written as Parquet or CSV.
+//! * [`samples`] writes samples as a run takes them.
 //! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
 //! * [`directory`] writes and reads the directory of a run.
 //! * [`compare`] puts runs side by side; [`sweep`] makes one table of many; [`paired`] tells real differences from chance.
@@ -26,6 +27,7 @@ pub mod progress;
 pub mod queries;
 pub mod queue_timeline;
 pub mod queues;
+pub mod samples;
 pub mod stats;
 pub mod summary;
 pub mod sweep;
@@ -35,7 +37,8 @@ mod testing;
 pub mod text;
 pub mod timeline;
 
-pub use directory::{RunDirectory, read_run, write_run, write_summarized_run};
+pub use directory::{RunDirectory, read_run, write_run, write_sampled_run, write_summarized_run};
 pub use error::ResultError;
+pub use samples::Samples;
 pub use summary::{Load, Summary};
 pub use table::Table;

@@ -19,6 +19,16 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "us",
+            Self::Factor => "factor",
+            Self::Share => "share",
+            Self::Count => "count",
+        }
+    }
+
     /// A value for people.
     pub fn print(self, value: f64) -> String {
         match self {
@@ -135,9 +145,12 @@ fn query_metrics(group: &QueryGroup, list: &mut List) {
 
 fn network_metrics(summary: &Summary, list: &mut List) {
     let offered = summary.offered();
-    list.add("", "packets dropped", Unit::Count, Some(summary.dropped() as f64));
+    list.add("", "packets dropped in buffers", Unit::Count, Some(summary.dropped() as f64));
     let loss = (offered > 0).then(|| summary.dropped() as f64 / offered as f64);
     list.add("", "packets dropped, of those offered", Unit::Share, loss);
+    let some = |packets: u64| (packets > 0).then_some(packets as f64);
+    list.add("", "packets dropped at hosts", Unit::Count, some(summary.run.dropped_at_hosts));
+    list.add("", "packets lost on failed links and switches", Unit::Count, some(summary.run.lost_to_failures));
     let sum = |packets: fn(&crate::summary::BufferGroup) -> u64| {
         let sum: u64 = summary.buffers.iter().map(packets).sum();
         (sum > 0).then_some(sum as f64)

@@ -31,28 +31,52 @@ fn field(column: &Column) -> Result<TypePtr> {
     builder.with_logical_type(logical).build().map(Arc::new)
 }
 
+/// A file that is written part by part.
+pub(crate) struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// A file with the columns of a table, without its rows.
+    pub(crate) fn new(table: &Table, writer: W) -> Result<Self> {
+        let fields = table.columns().iter().map(field).collect::<Result<Vec<_>>>()?;
+        let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
+        let properties = WriterProperties::builder()
+            .set_created_by(concat!("forebay ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
+            .build();
+        Ok(Self { file: SerializedFileWriter::new(writer, schema, Arc::new(properties))? })
+    }
+
+    /// Adds the rows of a table with the same columns. All parts but the last have a multiple of [`ROWS_PER_GROUP`] rows: then the
+    /// file is that of the whole table.
+    pub(crate) fn add(&mut self, table: &Table) -> Result<()> {
+        let mut from = 0;
+        while from < table.rows() {
+            let rows = from..(from + ROWS_PER_GROUP).min(table.rows());
+            let mut group = self.file.next_row_group()?;
+            for column in table.columns() {
+                write_column(column, &mut group, rows.clone())?;
+            }
+            group.close()?;
+            from = rows.end;
+        }
+        Ok(())
+    }
+
+    /// Writes the end.
+    pub(crate) fn finish(self) -> Result<W> {
+        self.file.into_inner()
+    }
+}
+
 /// Writes a table.
 pub(crate) fn write(table: &Table, writer: impl Write + Send) -> Result<()> {
-    let fields = table.columns().iter().map(field).collect::<Result<Vec<_>>>()?;
-    let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
-    let properties = WriterProperties::builder()
-        .set_created_by(concat!("forebay ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::SNAPPY)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
-        .build();
-    let mut file = SerializedFileWriter::new(writer, schema, Arc::new(properties))?;
-    let mut from = 0;
-    while from < table.rows() {
-        let rows = from..(from + ROWS_PER_GROUP).min(table.rows());
-        let mut group = file.next_row_group()?;
-        for column in table.columns() {
-            write_column(column, &mut group, rows.clone())?;
-        }
-        group.close()?;
-        from = rows.end;
-    }
-    file.close().map(|_| ())
+    let mut file = Writer::new(table, writer)?;
+    file.add(table)?;
+    file.finish().map(drop)
 }
 
 fn write_column<W: Write + Send>(

@@ -1,12 +1,16 @@
 //! The table of how far flows have come over time.
 
 use crate::table::Table;
-use forebay_sim::measure::RunResult;
+use forebay_sim::measure::{FlowSample, RunResult};
 use forebay_sim::scenario::Scenario;
 
 /// One row for each sample of a flow of a chosen workload, in the order of the result; bytes, and picoseconds.
-pub fn table(_: &Scenario, result: &RunResult) -> Table {
-    let samples = &result.progress;
+pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
+    rows(scenario, &result.progress)
+}
+
+/// Some of the rows.
+pub(crate) fn rows(_: &Scenario, samples: &[FlowSample]) -> Table {
     let mut table = Table::new();
     table.count("at_ps", samples.iter().map(|sample| sample.at.ps()));
     table.count("flow", samples.iter().map(|sample| u64::from(sample.flow)));
@@ -18,7 +22,6 @@ pub fn table(_: &Scenario, result: &RunResult) -> Table {
 mod tests {
     use super::*;
     use crate::testing;
-    use forebay_sim::measure::FlowSample;
     use forebay_tm::Instant;
 
     #[test]

@@ -1,12 +1,16 @@
 //! The table of queue lengths over time.
 
 use crate::table::Table;
-use forebay_sim::measure::RunResult;
+use forebay_sim::measure::{QueueSample, RunResult};
 use forebay_sim::scenario::Scenario;
 
 /// One row for each sample of a queue of a chosen switch, in the order of the result; bytes, and picoseconds.
 pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
-    let samples = &result.queue_timeline;
+    rows(scenario, &result.queue_timeline)
+}
+
+/// Some of the rows.
+pub(crate) fn rows(scenario: &Scenario, samples: &[QueueSample]) -> Table {
     let switch = |index: u32| scenario.network.switches.get(index as usize).map_or("", |switch| &switch.name);
     let mut table = Table::new();
     table.count("at_ps", samples.iter().map(|sample| sample.at.ps()));
@@ -22,7 +26,6 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
 mod tests {
     use super::*;
     use crate::testing;
-    use forebay_sim::measure::QueueSample;
     use forebay_tm::{Bytes, Instant};
 
     #[test]

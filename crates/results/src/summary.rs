@@ -4,7 +4,7 @@ mod build;
 mod loads;
 mod render;
 
-pub use build::summarize;
+pub use build::{BUILD, summarize};
 pub use loads::add_loads;
 pub(crate) use render::link_name;
 
@@ -52,6 +52,8 @@ record! {
         pub seed: u64,
         /// The version of Forebay that ran it.
         pub version: String,
+        /// The build of that version: a fingerprint of the sources that results depend on. Older results have none.
+        pub build: Option<String>,
         /// When it ended, in picoseconds of simulated time.
         pub end_ps: u64,
         /// Whether it was stopped before its end.
@@ -290,6 +292,15 @@ impl Summary {
             }
         }
         all
+    }
+
+    /// All packets that were lost, by reason: in buffers, in front of hosts' links, and on failed links and switches.
+    pub fn losses_by_reason(&self) -> Vec<DropCount> {
+        let others =
+            [("at hosts", self.run.dropped_at_hosts), ("failed links and switches", self.run.lost_to_failures)];
+        let others = others.into_iter().filter(|(_, packets)| *packets > 0);
+        let others = others.map(|(reason, packets)| DropCount { reason: reason.to_owned(), packets });
+        self.drops_by_reason().into_iter().chain(others).collect()
     }
 
     /// The links that lead one way: "host", "up", "down" or "across".

@@ -23,6 +23,8 @@ enum Told {
     Always,
     /// If it is below 1 somewhere: it goes without saying that all flows are complete.
     BelowOne,
+    /// If there is any.
+    AboveZero,
     Never,
 }
 
@@ -68,7 +70,7 @@ const SEEDS: &str = "seeds";
 const CI_SUFFIX: &str = "_ci95";
 
 /// What a sweep shows. Flows are those of all workloads; short and long are those of [`crate::buckets`].
-const MEASURES: [Measure; 10] = [
+const MEASURES: [Measure; 11] = [
     Measure {
         column: "qct_mean_us",
         name: "QCT mean",
@@ -112,6 +114,15 @@ const MEASURES: [Measure; 10] = [
         unit: Unit::Count,
         value: |run| Some(run.dropped() as f64),
         told: Told::Always,
+        compared: None,
+    },
+    Measure {
+        column: "lost",
+        name: "lost",
+        meaning: "lost: packets lost outside of the buffers: at hosts, and on failed links and switches",
+        unit: Unit::Count,
+        value: |run| Some((run.run.dropped_at_hosts + run.run.lost_to_failures) as f64),
+        told: Told::AboveZero,
         compared: None,
     },
     Measure {
@@ -216,6 +227,7 @@ fn text_table(rows: &[SweepRow], names: &[&str], intervals: &[Vec<Option<Interva
     let is_shown = |(measure, all): &(&Measure, &Vec<Option<Interval>>)| match measure.told {
         Told::Always => all.iter().any(Option::is_some),
         Told::BelowOne => all.iter().flatten().any(|interval| interval.mean < 1.0),
+        Told::AboveZero => all.iter().flatten().any(|interval| interval.mean > 0.0),
         Told::Never => false,
     };
     let shown: Vec<(&Measure, &Vec<Option<Interval>>)> = MEASURES.iter().zip(intervals).filter(is_shown).collect();

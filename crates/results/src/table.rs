@@ -272,7 +272,25 @@ impl Table {
         write_whole(path, |writer| self.write_csv_to(writer))
     }
 
+    /// The rows as JSON objects, with columns as keys; what is absent is null.
+    pub fn to_json(&self) -> serde_json::Value {
+        let value = |column: &Column, row: usize| match &column.data {
+            _ if !column.is_present(row) => serde_json::Value::Null,
+            Data::Int64(values) => values[row].into(),
+            Data::Float64(values) => values[row].into(),
+            Data::Text(texts) => texts.get(row).into(),
+            Data::Bool(values) => values[row].into(),
+        };
+        let object = |row| self.columns.iter().map(|column| (column.name.clone(), value(column, row))).collect();
+        (0..self.rows()).map(|row| serde_json::Value::Object(object(row))).collect()
+    }
+
     fn write_csv_to(&self, writer: &mut impl Write) -> io::Result<()> {
+        self.write_csv_header(writer)?;
+        self.write_csv_rows(writer)
+    }
+
+    pub(crate) fn write_csv_header(&self, writer: &mut impl Write) -> io::Result<()> {
         let mut line = String::new();
         for (index, column) in self.columns.iter().enumerate() {
             if index > 0 {
@@ -281,7 +299,11 @@ impl Table {
             write_quoted(&column.name, &mut line);
         }
         line.push('\n');
-        writer.write_all(line.as_bytes())?;
+        writer.write_all(line.as_bytes())
+    }
+
+    pub(crate) fn write_csv_rows(&self, writer: &mut impl Write) -> io::Result<()> {
+        let mut line = String::new();
         for row in 0..self.rows() {
             line.clear();
             for (index, column) in self.columns.iter().enumerate() {
@@ -383,6 +405,14 @@ mod tests {
                 + &"0".repeat(300)
                 + ",1.5,\"quote \"\" and\nline\",é,true,false\n"
         );
+    }
+
+    #[test]
+    fn json_tells_absent_from_empty() {
+        let rows = sample().to_json();
+        assert_eq!((&rows[0]["note"], &rows[1]["note"]), (&"".into(), &serde_json::Value::Null));
+        assert_eq!((&rows[1]["n"], &rows[2]["slowdown"], &rows[2]["yes"]), (&(-2).into(), &1.5.into(), &true.into()));
+        assert_eq!(rows.as_array().unwrap().len(), 3);
     }
 
     #[test]

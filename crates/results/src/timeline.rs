@@ -1,12 +1,16 @@
 //! The table of occupancy over time.
 
 use crate::table::Table;
-use forebay_sim::measure::RunResult;
+use forebay_sim::measure::{RunResult, TimelineSample};
 use forebay_sim::scenario::Scenario;
 
 /// One row for each sample of a chosen switch's buffer, in the order of the result; bytes, and picoseconds.
 pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
-    let samples = &result.timeline;
+    rows(scenario, &result.timeline)
+}
+
+/// Some of the rows.
+pub(crate) fn rows(scenario: &Scenario, samples: &[TimelineSample]) -> Table {
     let switch = |index: u32| scenario.network.switches.get(index as usize).map_or("", |switch| &switch.name);
     let mut table = Table::new();
     table.count("at_ps", samples.iter().map(|sample| sample.at.ps()));
@@ -25,7 +29,6 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
 mod tests {
     use super::*;
     use crate::testing;
-    use forebay_sim::measure::TimelineSample;
     use forebay_tm::{Bytes, Instant};
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::accuracy::{self, Accuracy, Differences};
 use crate::tools::{self, Problem};
 use crate::units::{PUBLISHED, Table, UNITS, Unit};
-use crate::yosys::{self, Cost};
+use crate::yosys::{self, Cost, Kept};
 use crate::{sources, verilator};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -29,13 +29,32 @@ pub fn lint(rtl: &Path) -> Result<(), Problem> {
     with.into_iter().try_for_each(|unit| verilator::lint(unit.module, unit.parameters, rtl))
 }
 
-/// Lints, synthesizes and compares everything. `rtl` is a directory for the sources; `tell` is told what begins.
-pub fn make(rtl: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Results, Problem> {
+/// Synthesizes the small units alone, and says what they cost. `rtl` and `kept` are directories for the sources and for what is finished.
+pub fn quick(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<String, Problem> {
+    sources::write(rtl)?;
+    let kept = Kept::new(kept, &tools::yosys_version()?)?;
+    let units: Vec<&Unit> = UNITS.iter().filter(|unit| unit.quick).collect();
+    let costs = yosys::synthesize_all(&units, rtl, Some(&kept), tell)?;
+    let mut text = table(&["", "LUTs", "flip-flops", "carries", "muxes", "depth", "gates", "gates deep"]);
+    costs.iter().for_each(|cost| cost_row(&mut text, cost));
+    let _ = writeln!(
+        text,
+        "\n{} of {} units; without --quick, all of them, and how accurate they are.",
+        units.len(),
+        UNITS.len()
+    );
+    Ok(text)
+}
+
+/// Lints, synthesizes and compares everything. `rtl` is a directory for the sources, `kept` for what is finished; `tell` is told what
+/// begins.
+pub fn make(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Results, Problem> {
     sources::write(rtl)?;
     let yosys = tools::yosys_version()?;
     tell("lint");
     lint(rtl)?;
-    let costs = yosys::synthesize_all(&UNITS.iter().collect::<Vec<_>>(), rtl, tell)?;
+    let kept = Kept::new(kept, &yosys)?;
+    let costs = yosys::synthesize_all(&UNITS.iter().collect::<Vec<_>>(), rtl, Some(&kept), tell)?;
     tell("accuracy");
     Ok(Results { yosys, costs, accuracy: accuracy::all() })
 }
@@ -123,21 +142,7 @@ impl Results {
 
     fn costs_of(&self, of: Table) -> String {
         let mut text = table(&["", "LUTs", "flip-flops", "carries", "muxes", "depth", "gates", "gates deep"]);
-        for (unit, cost) in self.rows(of) {
-            row(
-                &mut text,
-                &[
-                    unit.name.to_owned(),
-                    number(cost.luts),
-                    number(cost.flip_flops),
-                    number(cost.carries),
-                    number(cost.muxes),
-                    number(cost.depth),
-                    gates(cost),
-                    cost.gates.map_or_else(|| "-".to_owned(), |(_, depth)| number(depth)),
-                ],
-            );
-        }
+        self.rows(of).for_each(|(_, cost)| cost_row(&mut text, cost));
         text
     }
 
@@ -191,6 +196,22 @@ impl Results {
     }
 }
 
+fn cost_row(text: &mut String, cost: &Cost) {
+    row(
+        text,
+        &[
+            cost.name.clone(),
+            number(cost.luts),
+            number(cost.flip_flops),
+            number(cost.carries),
+            number(cost.muxes),
+            number(cost.depth),
+            gates(cost),
+            cost.gates.map_or_else(|| "-".to_owned(), |(_, depth)| number(depth)),
+        ],
+    );
+}
+
 fn gates(cost: &Cost) -> String {
     cost.gates.map_or_else(|| "-".to_owned(), |(gates, _)| number(gates))
 }
@@ -220,7 +241,35 @@ fn number(value: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::*;
+
+    #[test]
+    fn what_is_kept_counts_for_the_same_circuit_and_tool() {
+        let directory = tempfile::tempdir().unwrap();
+        let kept = Kept::new(directory.path(), "Yosys 1").unwrap();
+        let [unit, other] = [&UNITS[0], &UNITS[1]];
+        let name = unit.name.to_owned();
+        let cost = Cost {
+            name,
+            luts: 1,
+            flip_flops: 2,
+            carries: 3,
+            muxes: 4,
+            block_memories: 0,
+            depth: 5,
+            gates: Some((6, 7)),
+        };
+        assert_eq!(kept.get(unit), None);
+        kept.put(unit, &cost).unwrap();
+        assert_eq!((kept.get(unit), kept.get(other)), (Some(cost.clone()), None));
+        assert_eq!(Kept::new(directory.path(), "Yosys 2").unwrap().get(unit), None);
+        // Another circuit under the same name.
+        let changed = Unit { parameters: &[("QUEUES", 3)], ..*unit };
+        assert_eq!(kept.get(&changed), None);
+        // Then nothing is synthesized, so that no tool is needed.
+        let costs = yosys::synthesize_all(&[unit], Path::new("/nowhere"), Some(&kept), &|_| ()).unwrap();
+        assert_eq!(costs, [cost]);
+    }
 
     #[test]
     fn numbers_have_commas() {

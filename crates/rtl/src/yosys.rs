@@ -1,9 +1,10 @@
 //! What a circuit costs, as Yosys says: mapped to the cells of a Xilinx 7-series FPGA, and to gates.
 
+use crate::sources::SOURCES;
 use crate::tools::{Problem, file_problem, run};
 use crate::units::Unit;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -58,8 +59,60 @@ impl Cost {
     }
 }
 
-/// Synthesizes units, as many at a time as there are cores, the same circuit once. `rtl` has the sources.
-pub fn synthesize_all(units: &[&Unit], rtl: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Vec<Cost>, Problem> {
+/// Costs that are kept in a directory as soon as they are known, one file for each unit, so that work that was stopped goes on where
+/// it was. A file counts for the same sources, the same parameters and the same Yosys.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    directory: PathBuf,
+    yosys: String,
+}
+
+impl Kept {
+    /// In a directory, which is made if it is not there. `yosys` is the version that synthesizes.
+    pub fn new(directory: &Path, yosys: &str) -> Result<Self, Problem> {
+        std::fs::create_dir_all(directory).map_err(|error| file_problem(directory, &error))?;
+        Ok(Self { directory: directory.to_owned(), yosys: yosys.to_owned() })
+    }
+
+    fn path(&self, unit: &Unit) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        self.directory.join(format!("{}.json", unit.name.chars().map(plain).collect::<String>()))
+    }
+
+    /// What a cost depends on: FNV-1a of all of it.
+    fn key(&self, unit: &Unit) -> String {
+        let parameters = format!("{} {} {:?}", self.yosys, unit.module, unit.parameters);
+        let sources = SOURCES.iter().flat_map(|(name, text)| [*name, *text]);
+        let bytes = sources.chain([parameters.as_str()]).flat_map(|text| text.bytes().chain([0]));
+        let hash =
+            bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        format!("{hash:016x}")
+    }
+
+    /// The cost of a unit, if it is known.
+    pub fn get(&self, unit: &Unit) -> Option<Cost> {
+        let value: Value = serde_json::from_str(&std::fs::read_to_string(self.path(unit)).ok()?).ok()?;
+        (value["key"].as_str()? == self.key(unit)).then(|| Cost::from_json(&value["cost"])).flatten()
+    }
+
+    /// Keeps the cost of a unit. The file appears whole or not at all.
+    pub fn put(&self, unit: &Unit, cost: &Cost) -> Result<(), Problem> {
+        let path = self.path(unit);
+        let part = path.with_extension("part");
+        let text = format!("{:#}\n", json!({ "key": self.key(unit), "cost": cost.to_json(unit) }));
+        std::fs::write(&part, text)
+            .and_then(|()| std::fs::rename(&part, &path))
+            .map_err(|error| file_problem(&path, &error))
+    }
+}
+
+/// Synthesizes units, as many at a time as there are cores, the same circuit once. `rtl` has the sources; what is kept is not made again.
+pub fn synthesize_all(
+    units: &[&Unit],
+    rtl: &Path,
+    kept: Option<&Kept>,
+    tell: &(impl Fn(&str) + Sync),
+) -> Result<Vec<Cost>, Problem> {
     let is_same = |a: &Unit, b: &Unit| (a.module, a.parameters) == (b.module, b.parameters);
     let first = |of: &Unit| units.iter().position(|unit| is_same(unit, of)).unwrap_or(0);
     let next = AtomicUsize::new(0);
@@ -69,8 +122,19 @@ pub fn synthesize_all(units: &[&Unit], rtl: &Path, tell: &(impl Fn(&str) + Sync)
             if first(units[index]) < index {
                 continue;
             }
-            tell(units[index].name);
-            let cost = synthesize(units[index], rtl);
+            let unit = units[index];
+            let place = format!("{} of {}: {}", index + 1, units.len(), unit.name);
+            let cost = match kept.and_then(|kept| kept.get(unit)) {
+                Some(cost) => {
+                    tell(&format!("{place} (finished before)"));
+                    Ok(cost)
+                }
+                None => {
+                    tell(&place);
+                    let cost = synthesize(unit, rtl);
+                    cost.and_then(|cost| kept.map_or(Ok(()), |kept| kept.put(unit, &cost)).map(|()| cost))
+                }
+            };
             costs.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(cost);
         }
     };

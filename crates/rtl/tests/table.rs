@@ -38,7 +38,8 @@ fn the_costs_are_what_yosys_says() {
     sources::write(directory.path()).expect("written");
     let all = std::env::var_os("FOREBAY_RTL_ALL").is_some();
     let units: Vec<&Unit> = UNITS.iter().filter(|unit| all || unit.quick).collect();
-    let costs = yosys::synthesize_all(&units, directory.path(), &|_| ()).unwrap_or_else(|problem| panic!("{problem}"));
+    let costs =
+        yosys::synthesize_all(&units, directory.path(), None, &|_| ()).unwrap_or_else(|problem| panic!("{problem}"));
     assert_eq!(costs.len(), units.len());
     let installed = tools::yosys_version().expect("yosys");
     let is_same_version = installed == committed.yosys;

@@ -8,6 +8,7 @@
 
 mod depth;
 mod diagnostic;
+mod kinds;
 mod policy;
 mod scheduler;
 mod setting;
@@ -16,6 +17,7 @@ mod table;
 mod write;
 
 pub use diagnostic::{Diagnostic, nearest};
+pub use kinds::{Kind, policies, schedulers};
 pub use policy::read_policy;
 pub use setting::Settings;
 pub use switch::{CONFIG_KEYS, SwitchFile, SwitchTables, read_config, read_switch, read_switch_tables};

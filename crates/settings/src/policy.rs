@@ -8,8 +8,26 @@ use forebay_tm::admit::{
     FlowAwareConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig,
 };
 
-/// The keys of a policy, beside `kind`.
-fn keys_of(kind: &str) -> &'static [&'static str] {
+/// What a policy is, in one line.
+pub(crate) fn about(kind: &str) -> &'static str {
+    match kind {
+        "cs" => "complete sharing: a packet is admitted while the buffer has room",
+        "cp" => "complete partitioning: each queue has an equal part of its own",
+        "dt" => "dynamic thresholds: a queue may hold alpha times the free buffer",
+        "fb" => "flexible buffer: thresholds that know priorities and how many queues are active",
+        "fba" => "FB approximated by setting DT's alphas anew at every interval",
+        "abm" => "active buffer management: thresholds by congested queues and by drain rates",
+        "abm-dt" => "ABM approximated by setting DT's alphas anew at every interval",
+        "fab" => "flow-aware buffer: a larger alpha for the first packets of a flow",
+        "ib" => "intelligent buffer: DT, fair dropping of long flows and a queue for short ones",
+        "pushout" => "the longest queue gives way to whoever comes",
+        "occamy" => "DT that expels packets of over-allocated queues with spare memory bandwidth",
+        _ => "",
+    }
+}
+
+/// The keys of a policy, with `kind`.
+pub(crate) fn keys_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "dt" => &["kind", "alpha", "reserved"],
         "fb" => &["kind", "alpha", "groups", "classes"],

@@ -9,7 +9,26 @@ use forebay_tm::schedule::{
     WrrConfig,
 };
 
-fn keys_of(kind: &str) -> &'static [&'static str] {
+/// What a scheduler is, in one line.
+pub(crate) fn about(kind: &str) -> &'static str {
+    match kind {
+        "fifo" => "one queue, first come first served",
+        "rr" => "packets of the queues in turn",
+        "wrr" => "packets of the queues in turn, by weight",
+        "drr" => "bytes of the queues in turn, by weight (deficit round robin)",
+        "strict" => "the lowest queue number first",
+        "strict-drr" => "groups of queues in strict order, deficit round robin within each",
+        "pifo" => "sorted by rank",
+        "sp-pifo" => "strict-priority queues whose bounds follow the ranks",
+        "pieo" => "sorted by rank among those that are eligible",
+        "aifo" => "one queue that admits by rank",
+        "afq" => "a calendar of queues: approximate fair queueing",
+        _ => "",
+    }
+}
+
+/// The keys of a scheduler, with `kind`.
+pub(crate) fn keys_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "wrr" => &["kind", "weights"],
         "drr" => &["kind", "weights", "quantum"],

@@ -16,7 +16,7 @@ use crate::host::{self, Host};
 use crate::measure::progress::ProgressSampler;
 use crate::measure::sample::Sampler;
 use crate::measure::trace::{TraceEvent, Tracer};
-use crate::measure::{Cost, FlowSample, RunResult, cost};
+use crate::measure::{Cost, KeptSamples, RunResult, SampleSink, cost};
 use crate::net::Net;
 use crate::nic::Nic;
 use crate::paths::Fabric;
@@ -69,6 +69,16 @@ pub struct World<'s> {
 /// Runs a scenario. `look` is shown the progress now and then, and stops the run by returning false.
 pub fn run(scenario: &Scenario, plan: &TrafficPlan, look: &mut dyn FnMut(Progress) -> bool) -> RunResult {
     World::new(scenario, plan).run(look)
+}
+
+/// The same with samples that go to `sink` as they are taken: none are in the result.
+pub fn run_into(
+    scenario: &Scenario,
+    plan: &TrafficPlan,
+    sink: &mut dyn SampleSink,
+    look: &mut dyn FnMut(Progress) -> bool,
+) -> RunResult {
+    World::new(scenario, plan).run_into(sink, look)
 }
 
 impl<'s> World<'s> {
@@ -220,7 +230,15 @@ impl<'s> World<'s> {
     }
 
     /// Runs to the end.
-    pub fn run(mut self, look: &mut dyn FnMut(Progress) -> bool) -> RunResult {
+    pub fn run(self, look: &mut dyn FnMut(Progress) -> bool) -> RunResult {
+        let mut kept = KeptSamples::default();
+        let result = self.run_into(&mut kept, look);
+        let KeptSamples { timeline, queue_timeline, progress } = kept;
+        RunResult { timeline, queue_timeline, progress, ..result }
+    }
+
+    /// Runs to the end, with samples that go elsewhere.
+    pub fn run_into(mut self, sink: &mut dyn SampleSink, look: &mut dyn FnMut(Progress) -> bool) -> RunResult {
         let started = cost::cpu_time();
         let duration = Instant::ZERO + self.scenario.duration;
         let last = duration + self.scenario.drain;
@@ -253,8 +271,8 @@ impl<'s> World<'s> {
                 for switch in &mut self.switches {
                     switch.settle_before(until, &mut self.net);
                 }
-                self.sampler.sample(until, &self.switches);
-                self.progress.sample(until, &self.net.flows);
+                self.sampler.sample(until, &self.switches, sink);
+                self.progress.sample(until, &self.net.flows, sink);
             }
             let idle = self.net.wires.earliest() == crate::agenda::NEVER && changes.is_empty();
             let finished = self.net.flows.unfinished == 0 && until == check;
@@ -265,7 +283,7 @@ impl<'s> World<'s> {
                 break until;
             }
         };
-        self.finish(end, interrupted, started)
+        self.finish(end, interrupted, started, sink)
     }
 
     /// Handles everything before an instant. Returns false if the observer stopped it.
@@ -359,8 +377,8 @@ impl<'s> World<'s> {
 
     // ---- Results -----------------------------------------------------------------------------------------------------
 
-    fn finish(mut self, end: Instant, interrupted: bool, started: f64) -> RunResult {
-        self.progress.sample_end(end, &self.net.flows);
+    fn finish(mut self, end: Instant, interrupted: bool, started: f64, sink: &mut dyn SampleSink) -> RunResult {
+        self.progress.sample_end(end, &self.net.flows, sink);
         for switch in &mut self.switches {
             switch.settle_lined_up(end);
         }
@@ -381,7 +399,7 @@ impl<'s> World<'s> {
         self.net.traffic.sum_up_queries(&self.net.flows.records);
         self.net.fabric.ideal_queries(&self.net.flows, &self.net.traffic.triggers, &mut self.net.traffic.queries);
         let planned = self.net.flows.records.len() - self.net.traffic.session_flows();
-        let flows = in_order(&self.net.flows.records, planned, &mut self.net.tracer.events, &mut self.progress.samples);
+        let flows = in_order(&self.net.flows.records, planned, &mut self.net.tracer.events, sink);
         let places = self.sampler.places(end, self.scenario, &self.switches, &self.net.wires);
         RunResult {
             end,
@@ -391,9 +409,9 @@ impl<'s> World<'s> {
             places,
             recirculation: self.switches.iter().flat_map(Switch::recirculation).collect(),
             chips: self.switches.iter().filter_map(Switch::chip_record).collect(),
-            timeline: self.sampler.timeline,
-            queue_timeline: self.sampler.queue_timeline,
-            progress: self.progress.samples,
+            timeline: Vec::new(),
+            queue_timeline: Vec::new(),
+            progress: Vec::new(),
             trace: self.net.tracer.events,
             script: self.switches.iter_mut().flat_map(Switch::seen_of_script).collect(),
             lost_to_failures: self.net.wires.lost,
@@ -417,14 +435,14 @@ fn in_order(
     records: &[FlowRecord],
     planned: usize,
     trace: &mut [TraceEvent],
-    progress: &mut [FlowSample],
+    sink: &mut dyn SampleSink,
 ) -> Vec<FlowRecord> {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order[planned..].sort_by_key(|number| {
         let spec = &records[*number as usize].spec;
         (spec.start, spec.session, spec.is_response)
     });
-    if !trace.is_empty() || !progress.is_empty() {
+    if planned < records.len() {
         let mut place = vec![0; order.len()];
         for (new, old) in order.iter().enumerate() {
             place[*old as usize] = new as u32;
@@ -432,9 +450,7 @@ fn in_order(
         for event in trace {
             event.packet.flow = place[event.packet.flow as usize];
         }
-        for sample in progress {
-            sample.flow = place[sample.flow as usize];
-        }
+        sink.renumber(&place);
     }
     order.into_iter().map(|number| records[number as usize]).collect()
 }

@@ -63,6 +63,7 @@ pub(crate) fn forebay(directory: &Path, args: &str) -> Output {
 }
 
 /// All files in and below a directory with their contents.
+#[allow(dead_code, reason = "not all tests look at files")]
 pub(crate) fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in directory.read_dir().unwrap() {

@@ -13,6 +13,9 @@ use forebay_sim::measure::{PlaceRecord, QueryRecord, RunResult};
 use forebay_sim::scenario::Scenario;
 use forebay_tm::{Counters, Duration, Reason};
 
+/// The build that this is: see [`RunInfo::build`].
+pub const BUILD: &str = env!("FOREBAY_BUILD");
+
 /// The summary of a run. Loads are not part of a result: who knows them adds them.
 pub fn summarize(scenario: &Scenario, result: &RunResult) -> Summary {
     let cost = &result.cost;
@@ -21,6 +24,7 @@ pub fn summarize(scenario: &Scenario, result: &RunResult) -> Summary {
             name: scenario.name.clone(),
             seed: scenario.seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: Some(BUILD.to_owned()),
             end_ps: result.end.ps(),
             interrupted: result.interrupted,
             lost_to_failures: result.lost_to_failures,

@@ -1,6 +1,6 @@
 //! A summary as text of at most 120 columns.
 
-use super::{Distribution, FlowGroup, Summary};
+use super::{Distribution, DropCount, FlowGroup, Summary};
 use crate::buckets::{ALL, SHORT, SHORT_PARTS};
 use crate::text::{ABSENT, TextTable, bytes, count, number, percent, short_name, time};
 use std::fmt::Write;
@@ -19,7 +19,10 @@ impl Summary {
             }
         }
         text.push('\n');
-        for line in [self.drop_line(), self.link_line(), self.load_line(), self.cost_line()].into_iter().flatten() {
+        for line in [self.nothing_line(), self.drop_line(), self.link_line(), self.load_line(), self.cost_line()]
+            .into_iter()
+            .flatten()
+        {
             text.push_str(&line);
             text.push('\n');
         }
@@ -122,18 +125,31 @@ impl Summary {
         table
     }
 
+    /// If there were flows with an end and none of them came to it: why.
+    fn nothing_line(&self) -> Option<String> {
+        let all = self.flows_of(ALL, ALL, ALL).filter(|all| all.flows > 0 && all.complete == 0)?;
+        let lost: u64 = self.losses_by_reason().iter().map(|losses| losses.packets).sum();
+        let most = self.losses_by_reason().into_iter().max_by_key(|losses| losses.packets);
+        let why = match most {
+            Some(most) if lost > 0 => format!(
+                "{} packets were lost, {} of them for the reason \"{}\"",
+                count(lost as f64),
+                percent(most.packets as f64 / lost as f64),
+                most.reason
+            ),
+            _ => "no packet was lost, so that there was too little time: give a longer duration or drain".to_owned(),
+        };
+        let flows = if all.flows == 1 {
+            "the flow did not complete".to_owned()
+        } else {
+            format!("none of {} flows completed", count(all.flows as f64))
+        };
+        Some(format!("{flows}: {why}"))
+    }
+
     fn drop_line(&self) -> Option<String> {
-        let mut parts: Vec<String> = self
-            .drops_by_reason()
-            .iter()
-            .map(|drops| format!("{} {}", drops.reason, count(drops.packets as f64)))
-            .collect();
-        if self.run.dropped_at_hosts > 0 {
-            parts.push(format!("at hosts {}", count(self.run.dropped_at_hosts as f64)));
-        }
-        if self.run.lost_to_failures > 0 {
-            parts.push(format!("failed links and switches {}", count(self.run.lost_to_failures as f64)));
-        }
+        let part = |drops: &DropCount| format!("{} {}", drops.reason, count(drops.packets as f64));
+        let parts: Vec<String> = self.losses_by_reason().iter().map(part).collect();
         (!parts.is_empty()).then(|| wrapped("drops by reason: ", &parts))
     }
 

@@ -119,6 +119,46 @@ pub struct FlowSample {
     pub bytes: u64,
 }
 
+/// Where samples go as a run takes them. They can be far more than fit the memory.
+pub trait SampleSink {
+    /// A sample of a chosen switch.
+    fn timeline(&mut self, sample: TimelineSample);
+    /// A sample of a chosen switch's queue.
+    fn queue(&mut self, sample: QueueSample);
+    /// A sample of a chosen workload's flow. Its number can change at the end: see [`SampleSink::renumber`].
+    fn progress(&mut self, sample: FlowSample);
+    /// The run is over, and flow number `n` is number `places[n]` in the result. Called only if some flows change their numbers.
+    fn renumber(&mut self, places: &[u32]);
+}
+
+/// Samples that are kept in memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeptSamples {
+    pub(crate) timeline: Vec<TimelineSample>,
+    pub(crate) queue_timeline: Vec<QueueSample>,
+    pub(crate) progress: Vec<FlowSample>,
+}
+
+impl SampleSink for KeptSamples {
+    fn timeline(&mut self, sample: TimelineSample) {
+        self.timeline.push(sample);
+    }
+
+    fn queue(&mut self, sample: QueueSample) {
+        self.queue_timeline.push(sample);
+    }
+
+    fn progress(&mut self, sample: FlowSample) {
+        self.progress.push(sample);
+    }
+
+    fn renumber(&mut self, places: &[u32]) {
+        for sample in &mut self.progress {
+            sample.flow = places[sample.flow as usize];
+        }
+    }
+}
+
 /// What the run cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
@@ -149,11 +189,11 @@ pub struct RunResult {
     pub recirculation: Vec<RecirculationRecord>,
     /// The programmable chips among the switches.
     pub chips: Vec<chip::ChipRecord>,
-    /// Samples of the chosen switches.
+    /// Samples of the chosen switches, if they were kept in memory.
     pub timeline: Vec<TimelineSample>,
-    /// Samples of the chosen switches' queues.
+    /// Samples of the chosen switches' queues, if they were kept in memory.
     pub queue_timeline: Vec<QueueSample>,
-    /// Samples of the chosen workloads' flows.
+    /// Samples of the chosen workloads' flows, if they were kept in memory.
     pub progress: Vec<FlowSample>,
     /// What happened to the packets that were watched, in the order of their places' turns.
     pub trace: Vec<trace::TraceEvent>,

@@ -1,6 +1,6 @@
 //! Looks at regular times how far the flows of chosen workloads have come.
 
-use super::FlowSample;
+use super::{FlowSample, SampleSink};
 use crate::flow::NONE;
 use crate::flows::FlowTable;
 use forebay_tm::Instant;
@@ -15,7 +15,6 @@ pub(crate) struct ProgressSampler {
     open: Vec<u32>,
     /// When it looked last.
     looked: Option<Instant>,
-    pub(crate) samples: Vec<FlowSample>,
 }
 
 impl ProgressSampler {
@@ -25,18 +24,18 @@ impl ProgressSampler {
         for workload in chosen {
             watched[*workload] = true;
         }
-        Self { watched, known: 0, open: Vec::new(), looked: None, samples: Vec::new() }
+        Self { watched, known: 0, open: Vec::new(), looked: None }
     }
 
     /// Looks a last time, unless it has just done so.
-    pub(crate) fn sample_end(&mut self, end: Instant, flows: &FlowTable) {
+    pub(crate) fn sample_end(&mut self, end: Instant, flows: &FlowTable, sink: &mut dyn SampleSink) {
         if self.looked < Some(end) {
-            self.sample(end, flows);
+            self.sample(end, flows, sink);
         }
     }
 
     /// Looks. Flows that start at this very instant have not started yet.
-    pub(crate) fn sample(&mut self, at: Instant, flows: &FlowTable) {
+    pub(crate) fn sample(&mut self, at: Instant, flows: &FlowTable, sink: &mut dyn SampleSink) {
         self.looked = Some(at);
         for (number, record) in flows.records.iter().enumerate().skip(self.known) {
             if self.watched.get(usize::from(record.spec.workload)) == Some(&true) {
@@ -44,11 +43,10 @@ impl ProgressSampler {
             }
         }
         self.known = flows.records.len();
-        let samples = &mut self.samples;
         self.open.retain(|number| {
             let (flow, record) = (&flows.flows[*number as usize], &flows.records[*number as usize]);
             if flow.waits_for == 0 && record.spec.start < at {
-                samples.push(FlowSample { at, flow: *number, bytes: arrived(*number, flows) });
+                sink.progress(FlowSample { at, flow: *number, bytes: arrived(*number, flows) });
             }
             record.end == Instant::NEVER
         });

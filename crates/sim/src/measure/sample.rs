@@ -1,7 +1,7 @@
 //! Looks at all buffers at regular times.
 
 use super::histogram::{Occupancy, Shares};
-use super::{PlaceRecord, QueueSample, TimelineSample};
+use super::{PlaceRecord, QueueSample, SampleSink, TimelineSample};
 use crate::scenario::{MeasureSetup, Scenario};
 use crate::switch::Switch;
 use crate::wires::Wires;
@@ -23,10 +23,8 @@ pub(crate) struct Sampler {
     buffers: Vec<Vec<BufferSamples>>,
     /// Whether a switch's samples are kept.
     watched: Vec<bool>,
-    pub(crate) timeline: Vec<TimelineSample>,
     /// Whether samples of a switch's queues are kept.
     queues_watched: Vec<bool>,
-    pub(crate) queue_timeline: Vec<QueueSample>,
     /// Bytes that each link had sent when the scenario's duration was over.
     sent: Option<Vec<u64>>,
 }
@@ -48,9 +46,7 @@ impl Sampler {
             samples: 0,
             buffers: buffers.collect(),
             watched: among(&setup.timeline),
-            timeline: Vec::new(),
             queues_watched: among(&setup.queues),
-            queue_timeline: Vec::new(),
             sent: None,
         }
     }
@@ -61,17 +57,17 @@ impl Sampler {
     }
 
     /// Looks.
-    pub(crate) fn sample(&mut self, now: Instant, switches: &[Switch]) {
+    pub(crate) fn sample(&mut self, now: Instant, switches: &[Switch], sink: &mut dyn SampleSink) {
         self.next = now + self.every;
         self.samples += 1;
         for (number, switch) in switches.iter().enumerate() {
             for (buffer, tm) in switch.views().enumerate() {
                 let used = tm.used();
                 if self.watched[number] {
-                    self.timeline.push(watch(now, number, buffer, switch));
+                    sink.timeline(watch(now, number, buffer, switch));
                 }
                 if self.queues_watched[number] {
-                    self.queue_timeline.extend(watch_queues(now, number, buffer, switch));
+                    watch_queues(now, number, buffer, switch).for_each(|sample| sink.queue(sample));
                 }
                 if used == Bytes::ZERO {
                     continue;

@@ -66,8 +66,10 @@ fn check_load(scenario: &Scenario, tables: &[Table<'_>]) -> Result<(), Diagnosti
     let parts: Vec<String> = found.shares.iter().map(part).collect();
     let (link, load) = (&found.busiest.link, percent(found.busiest.load));
     let problem = format!("{link} would have to carry {load} of the rate, headers included: {}", parts.join(", "));
-    // At the last of them, which is one too many.
-    let table = found.shares.last().and_then(|(index, _)| tables.get(*index));
+    // At the one that asks for most, among those that are not meant to ask for too much; of equal ones, at the last.
+    let unmeant = found.shares.iter().filter(|(index, _)| !scenario.workloads[*index].allow_overload);
+    let most = unmeant.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let table = most.and_then(|(index, _)| tables.get(*index));
     let Some(table) = table else { return Ok(()) };
     let key = ["load", "rate", "rate_per_host", "period"].into_iter().find(|key| table.has(key)).unwrap_or("kind");
     Err(table.locate(key, problem, "give less, or allow_overload = true to each of them"))

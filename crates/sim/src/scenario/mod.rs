@@ -3,6 +3,7 @@
 mod check;
 mod chip;
 mod describe;
+pub mod kinds;
 mod mirror;
 mod nic;
 mod read;

@@ -5,7 +5,20 @@ use crate::topology::{Dumbbell, FatTree, Graph, GraphHosts, GraphLink, LeafSpine
 use forebay_settings::{Diagnostic, Table, Value};
 use forebay_tm::{Duration, Rate};
 
-fn keys_of(kind: &str) -> &'static [&'static str] {
+/// What a topology is, in one line.
+pub(super) fn about(kind: &str) -> &'static str {
+    match kind {
+        "single" => "hosts around one switch",
+        "dumbbell" => "two switches with hosts on either side of one link",
+        "leaf-spine" => "leaves with hosts, each with links to all spines",
+        "fat-tree" => "three tiers: edge, aggregation and core, by the number of ports k",
+        "graph" => "switches, hosts and links by name, one by one",
+        _ => "",
+    }
+}
+
+/// The keys of a topology, with `kind`.
+pub(super) fn keys_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "single" => &["kind", "hosts", "rate", "delay"],
         "dumbbell" => &["kind", "left", "right", "rate", "delay", "bottleneck_rate", "bottleneck_delay"],

@@ -39,6 +39,22 @@ const LINUX: [&str; 15] = [
     "receive_window_max",
 ];
 
+/// What a transport is, in one line.
+pub(super) fn about(kind: &str) -> &'static str {
+    match kind {
+        "reno" => "TCP NewReno: halves its window at a loss",
+        "cubic" => "TCP Cubic: the default of Linux",
+        "dctcp" => "DCTCP: cuts its window by the share of packets that were marked",
+        "timely" => "Timely: a rate that follows the gradient of the round trip",
+        "powertcp" => "PowerTCP: a window that follows in-band telemetry",
+        "theta-powertcp" => "PowerTCP by round trips alone, without telemetry",
+        "pfabric" => "pFabric: sends at line rate, with priorities by remaining size",
+        "ndp" => "NDP: the receiver pulls, and trimmed packets are asked for at once",
+        "udp" => "UDP: a constant rate, or on and off; nothing is repaired",
+        _ => "",
+    }
+}
+
 /// A kind of transport, and whose it is where operating systems have it.
 #[derive(Clone, Copy)]
 pub(super) struct Flavour<'k> {
@@ -87,6 +103,11 @@ impl Flavour<'_> {
             _ => &[],
         };
         keys.concat()
+    }
+
+    /// All of its settings.
+    pub(super) fn keys(self) -> Vec<&'static str> {
+        [self.own_keys(), self.common_keys()].concat()
     }
 
     /// Whether it has a setting.

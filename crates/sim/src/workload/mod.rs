@@ -45,7 +45,7 @@ pub use permutation::PermutationConfig;
 pub use planner::{exponential, plan};
 pub use poisson::{Amount, LoadOf, PoissonConfig};
 pub use racks::{Rack, Racks};
-pub use read::read;
+pub use read::{about, keys, read};
 pub use request_response::RequestResponseConfig;
 
 use crate::network::NetworkPlan;

@@ -20,6 +20,27 @@ const COMMON: [&str; 6] = ["kind", "name", "class", "transport", "start", "stop"
 /// A workload that would start more flows than this is refused: its plan alone would fill gigabytes.
 const MOST_FLOWS: f64 = 5e7;
 
+/// What a workload is, in one line.
+pub fn about(kind: &str) -> &'static str {
+    match kind {
+        "poisson" => "flows at random times between random hosts, at a load or a rate",
+        "incast" => "queries that many hosts answer at once",
+        "permutation" => "each host sends to one other, and receives from one",
+        "all-to-all" => "each host sends to each other",
+        "all-reduce" => "rounds of a collective, by a ring or a double binary tree",
+        "long-lived" => "flows without end between pairs of hosts",
+        "on-off" => "bursts of flows with a period",
+        "request-response" => "clients that ask, wait for the answer, think and ask again",
+        "csv" => "flows from a file",
+        _ => "",
+    }
+}
+
+/// All keys of a kind of workload.
+pub fn keys(kind: &str) -> Vec<&'static str> {
+    keys_of(kind).iter().chain(&COMMON).copied().collect()
+}
+
 /// The keys of a kind of workload, beside the common ones.
 fn keys_of(kind: &str) -> &'static [&'static str] {
     match kind {

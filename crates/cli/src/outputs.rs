@@ -1,0 +1,225 @@
+//! What a command may write: never a file that it reads, never one file twice, and over a file that is not Forebay's own only
+//! with `--force`.
+
+use crate::Failure;
+use crate::output::Output;
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A file, whatever it is called: links of either kind lead to the same one.
+#[derive(Clone, Debug)]
+struct Identity {
+    /// With all links followed, as far as the path exists.
+    path: PathBuf,
+    /// Device and inode, if the file exists.
+    inode: Option<(u64, u64)>,
+}
+
+impl Identity {
+    fn of(path: &Path) -> Self {
+        let inode = std::fs::metadata(path).ok().and_then(|there| inode(&there));
+        Self { path: followed(path), inode }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.path == other.path || (self.inode.is_some() && self.inode == other.inode)
+    }
+}
+
+#[cfg(unix)]
+fn inode(there: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// A path with its links followed; of one that does not exist, those of its directory.
+fn followed(path: &Path) -> PathBuf {
+    if let Ok(path) = path.canonicalize() {
+        return path;
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (directory.canonicalize(), path.file_name()) {
+        (Ok(directory), Some(name)) => directory.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// How a file is known to be ours.
+#[derive(Clone, Copy)]
+pub(crate) enum Ours<'t> {
+    /// Our files of this kind begin with this.
+    Begins(&'t str),
+    /// It is this text: a file that people go on to edit is theirs as soon as they have.
+    Is(&'t str),
+}
+
+/// The files that a command reads, and those that it writes.
+pub(crate) struct Outputs {
+    inputs: Vec<Identity>,
+    outputs: Vec<Identity>,
+    to_stdout: bool,
+    /// Files that are not ours may be replaced.
+    force: bool,
+}
+
+impl Outputs {
+    pub(crate) fn new(force: bool) -> Self {
+        Self { inputs: Vec::new(), outputs: Vec::new(), to_stdout: false, force }
+    }
+
+    /// Takes note of a file that is read; `-` is what standard input was redirected from.
+    pub(crate) fn reads(&mut self, path: &Path) {
+        let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
+        self.inputs.push(Identity::of(path));
+    }
+
+    /// Whether a file is one that is read.
+    pub(crate) fn is_read(&self, path: &Path) -> bool {
+        let own = Identity::of(path);
+        self.inputs.iter().any(|input| input.is(&own))
+    }
+
+    /// An output to a file, or to standard output for `-` and `None`.
+    pub(crate) fn create(&mut self, path: Option<&Path>, ours: Ours<'_>) -> Result<Output, Failure> {
+        match path.filter(|path| path.as_os_str() != "-") {
+            Some(path) => self.check(path, ours)?,
+            None if std::mem::replace(&mut self.to_stdout, true) => {
+                let help = "give each output a name of its own";
+                return Err(Failure::Input(format!("error: standard output: two outputs go there\n  help: {help}")));
+            }
+            None => {}
+        }
+        Output::create(path)
+    }
+
+    /// Writes a text, whose beginning says what kind of file it is, to a file.
+    pub(crate) fn write(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
+        self.write_as(path, text, Ours::Begins(head(text)))
+    }
+
+    /// Writes a text for people to go on with.
+    pub(crate) fn write_start(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
+        self.write_as(path, text, Ours::Is(text))
+    }
+
+    fn write_as(&mut self, path: &Path, text: &str, ours: Ours<'_>) -> Result<(), Failure> {
+        let mut output = self.create(Some(path), ours)?;
+        output.write(text.as_bytes())?;
+        output.finish()
+    }
+
+    /// Refuses what must not be written; what may is an output from here on. Commands that take long ask beforehand.
+    pub(crate) fn check(&mut self, path: &Path, ours: Ours<'_>) -> Result<(), Failure> {
+        let own = Identity::of(path);
+        // A device or a pipe loses nothing.
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Ok(());
+        }
+        let refused = |problem: &str, help: &str| {
+            Err(Failure::Input(format!("error: {}: {problem}\n  help: {help}", path.display())))
+        };
+        if self.inputs.iter().any(|input| input.is(&own)) {
+            return refused("this file is read by the same command, and would be lost", "give the output another name");
+        }
+        if self.outputs.iter().any(|output| output.is(&own)) {
+            return refused("this file is written twice by the same command", "give each output a name of its own");
+        }
+        if !self.force && !ours.has_written(path) {
+            let help = "give the output another name, or replace the file with --force";
+            return refused("there is another file of this name, which Forebay has not written", help);
+        }
+        self.outputs.push(own);
+        Ok(())
+    }
+}
+
+impl Ours<'_> {
+    /// Whether a file can be replaced: it is not there, it is empty, or it is ours.
+    fn has_written(self, path: &Path) -> bool {
+        if !path.exists() {
+            return true;
+        }
+        let (text, rest) = match self {
+            Self::Begins(head) => (head, 0),
+            // What comes behind it would be somebody else's.
+            Self::Is(text) => (text, 1),
+        };
+        let mut there = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(text.len() as u64 + rest).read_to_end(&mut there));
+        read.is_ok() && (there.is_empty() || there == text.as_bytes())
+    }
+}
+
+/// What tells the kind of a text that we write: its first line; of a page, all before its title; of JSON, its first key.
+pub(crate) fn head(text: &str) -> &str {
+    let end = match text {
+        page if page.starts_with("<!DOCTYPE html>") => page.find("<title>"),
+        drawing if drawing.starts_with("<svg ") => Some("<svg ".len()),
+        json if json.starts_with("{\n") => json.find(':'),
+        text => text.find('\n'),
+    };
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(outputs: &mut Outputs, path: &Path) -> Option<String> {
+        match outputs.check(path, Ours::Begins("ours,")) {
+            Ok(()) => None,
+            Err(Failure::Input(text)) => Some(text),
+            Err(Failure::Interrupted) => panic!("nobody interrupts"),
+        }
+    }
+
+    #[test]
+    fn a_file_is_known_by_any_of_its_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("input"), "ours, too").unwrap();
+        std::fs::hard_link(at("input"), at("hard")).unwrap();
+        std::os::unix::fs::symlink("input", at("soft")).unwrap();
+        std::os::unix::fs::symlink(".", at("here")).unwrap();
+        let mut outputs = Outputs::new(true);
+        outputs.reads(&at("input"));
+        for name in ["input", "hard", "soft", "here/input", "here/here/hard"] {
+            let told = problem(&mut outputs, &at(name)).unwrap();
+            assert!(told.contains("is read by the same command"), "{name}: {told}");
+        }
+        // An output that is not there yet is known by its directory.
+        assert_eq!(problem(&mut outputs, &at("new")), None);
+        assert!(problem(&mut outputs, &at("here/new")).unwrap().contains("written twice"));
+    }
+
+    #[test]
+    fn only_what_is_ours_is_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for (name, text, ours) in [("own", "ours,1\n", true), ("none", "", true), ("other", "our", false)] {
+            std::fs::write(at(name), text).unwrap();
+            assert_eq!(problem(&mut Outputs::new(false), &at(name)).is_none(), ours, "{name}");
+            assert_eq!(problem(&mut Outputs::new(true), &at(name)), None);
+        }
+        assert_eq!(problem(&mut Outputs::new(false), Path::new("/dev/null")), None);
+        let mut outputs = Outputs::new(false);
+        assert!(outputs.check(&at("own"), Ours::Is("ours,1\n")).is_ok());
+        assert!(
+            outputs.check(&at("own"), Ours::Is("ours,")).is_err() && outputs.check(&at("own"), Ours::Is("")).is_err()
+        );
+    }
+
+    #[test]
+    fn heads() {
+        assert_eq!(head("# A page\n\ntext"), "# A page");
+        assert_eq!(head("<!DOCTYPE html>\n<html>\n<title>x</title>"), "<!DOCTYPE html>\n<html>\n");
+        assert_eq!(head("{\n  \"tools\": {}\n}\n"), "{\n  \"tools\"");
+        assert_eq!(head("one line"), "one line");
+    }
+}

@@ -1,0 +1,40 @@
+//! What can be named in a scenario: the kinds that the readers know, for people who look for one.
+
+use super::{read_topology, read_transport};
+use crate::topology::Topology;
+use crate::transport::{Stack, TransportKind};
+use crate::workload::{self, BUNDLED, SizeDistribution, WorkloadKind};
+use forebay_settings::Kind;
+
+/// The topologies.
+pub fn topologies() -> Vec<Kind> {
+    let kind = |name: &&'static str| Kind::new(name, read_topology::about(name), read_topology::keys_of(name));
+    Topology::NAMES.iter().map(kind).collect()
+}
+
+/// The transports, with the keys of Linux's stack where operating systems have them.
+pub fn transports() -> Vec<Kind> {
+    let kind = |name: &&'static str| {
+        let flavour = read_transport::Flavour { kind: name, stack: Stack::Linux };
+        Kind::new(name, read_transport::about(name), &flavour.keys())
+    };
+    TransportKind::NAMES.iter().map(kind).collect()
+}
+
+/// The workloads.
+pub fn workloads() -> Vec<Kind> {
+    let kind = |name: &&'static str| Kind::new(name, workload::about(name), &workload::keys(name));
+    WorkloadKind::NAMES.iter().map(kind).collect()
+}
+
+/// The distributions of flow sizes that come with Forebay.
+pub fn distributions() -> Vec<Kind> {
+    let kind = |(name, text): &(&'static str, &str)| {
+        let mean = SizeDistribution::bundled(name).map_or(0.0, |sizes| sizes.mean());
+        // The first line ends with what it is, behind where it is from.
+        let source = text.lines().next().and_then(|line| line.split_once("source: ")).map_or("", |(_, source)| source);
+        let what = source.split_once("; ").map_or(source, |(_, what)| what);
+        Kind::new(name, format!("mean {:.1} KB; {what}", mean / 1e3), &[])
+    };
+    BUNDLED.iter().map(kind).collect()
+}
