@@ -177,7 +177,7 @@ fn run(case: &str) -> String {
         String::from_utf8(output.stderr).unwrap()
     };
     let error = run(None);
-    assert_eq!(run(Some("an older result\n")), error, "{case}");
+    assert_eq!(run(Some("packet,verdict,reason,marked,start_ps,end_ps\nan older result\n")), error, "{case}");
     error
 }
 
