@@ -5,13 +5,15 @@ use flate2::read::MultiGzDecoder;
 use forebay_settings::{Diagnostic, nearest};
 use forebay_tm::drive::EndOfTime;
 use forebay_tm::packet::MAX_PACKET_BYTES;
-use forebay_tm::{Instant, Packet, PacketId, ValidConfig};
+use forebay_tm::{Bytes, Instant, Packet, PacketId, ValidConfig};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// No line of numbers is longer.
 const LONGEST_LINE: usize = 4_096;
+/// A capture is kept in memory.
+const LARGEST_CAPTURE: u64 = 2 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
@@ -94,8 +96,10 @@ impl<'c> Arrivals<'c> {
         if !capture::is_capture(&head) {
             return Self::new(name, reader, length, switch);
         }
-        let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(failure)?;
+        let Some(bytes) = read_at_most(reader, LARGEST_CAPTURE).map_err(failure)? else {
+            let problem = format!("this capture is larger than {}", Bytes::new(LARGEST_CAPTURE));
+            return Err(Diagnostic::of_file(name, problem, "give a part of it, such as editcap -c makes"));
+        };
         let packets = capture::packets(name, &bytes, switch)?;
         let mut arrivals = Self::empty(name, Box::new(io::empty()), None, switch);
         arrivals.captured = Some(packets.into_iter());
@@ -369,6 +373,13 @@ impl<'c> Arrivals<'c> {
     }
 }
 
+/// Everything there is; none if that is more than `most` bytes. A small compressed file may stand for a very large one.
+fn read_at_most(reader: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    reader.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
 /// The first bytes, and a reader that still has them.
 fn peek(mut reader: Box<dyn BufRead>) -> io::Result<(Vec<u8>, Box<dyn BufRead>)> {
     let mut head = Vec::new();
@@ -396,4 +407,17 @@ fn parse(text: &[u8]) -> Option<u64> {
         value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
     }
     Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_there_is_room_for() {
+        assert_eq!(read_at_most(&b"abcd"[..], 4).unwrap().as_deref(), Some(&b"abcd"[..]));
+        assert_eq!(read_at_most(&b"abcd"[..], 3).unwrap(), None);
+        // One that never ends.
+        assert_eq!(read_at_most(io::repeat(0), 1_000).unwrap(), None);
+    }
 }
