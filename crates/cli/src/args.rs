@@ -246,17 +246,17 @@ pub(crate) struct InitArgs {
 /// What can be listed.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
-    /// Buffer policies, for [policy] kind.
+    /// Buffer policies, for `kind` of `[policy]`.
     Policies,
-    /// Schedulers, for [scheduler] kind.
+    /// Schedulers, for `kind` of `[scheduler]`.
     Schedulers,
-    /// Transports of workloads, and the keys of [transport.NAME].
+    /// Transports of workloads, and the keys of `[transport.NAME]`.
     Transports,
-    /// Workloads, for [[workload]] kind.
+    /// Workloads, for `kind` of `[[workload]]`.
     Workloads,
     /// Distributions of flow sizes, for sizes of workloads.
     Distributions,
-    /// Topologies, for [topology] kind.
+    /// Topologies, for `kind` of `[topology]`.
     Topologies,
 }
 

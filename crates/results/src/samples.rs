@@ -1,6 +1,6 @@
 //! Samples that are written as a run takes them, so that no number of them fills the memory.
 //!
-//! Up to [`ROWS_PER_GROUP`] rows of each table wait in memory; then they become a row group of its file, which is a temporary one
+//! Up to `ROWS_PER_GROUP` rows of each table wait in memory; then they become a row group of its file, which is a temporary one
 //! until the run is over. The files are those that the whole tables would give, byte for byte.
 
 use crate::error::ResultError;
