@@ -250,6 +250,10 @@ pub(crate) enum Listed {
     Policies,
     /// Schedulers, for `kind` of `[scheduler]`.
     Schedulers,
+    /// Rules that set ECN marks, for `kind` of `[ecn]`.
+    Marking,
+    /// Schemes that trim packets, for `kind` of `[trim]`.
+    Trimming,
     /// Transports of workloads, and the keys of `[transport.NAME]`.
     Transports,
     /// Workloads, for `kind` of `[[workload]]`.

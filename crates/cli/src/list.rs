@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::{ListArgs, Listed};
 use crate::output::print;
-use forebay_settings::{Kind, policies, schedulers};
+use forebay_settings::{Kind, marking_rules, policies, schedulers, trimming_schemes};
 use forebay_sim::scenario::kinds::{distributions, topologies, transports, workloads};
 use serde_json::json;
 use std::fmt::Write;
@@ -15,6 +15,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
     let kinds = match args.what {
         Listed::Policies => policies(),
         Listed::Schedulers => schedulers(),
+        Listed::Marking => marking_rules(),
+        Listed::Trimming => trimming_schemes(),
         Listed::Transports => transports(),
         Listed::Workloads => workloads(),
         Listed::Distributions => distributions(),

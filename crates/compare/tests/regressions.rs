@@ -3,8 +3,9 @@
 use forebay_compare::agree;
 use forebay_naive::{Dice, random_case};
 use forebay_tm::admit::{FbaConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig};
+use forebay_tm::described::Choice;
 use forebay_tm::packet::MAX_PACKET_BYTES;
-use forebay_tm::schedule::{DrrConfig, PieoConfig, SchedulerConfig, StrictOverDrrConfig};
+use forebay_tm::schedule::{PieoConfig, SchedulerConfig, StrictOverDrrConfig};
 use forebay_tm::trim::{CutPayloadConfig, TrimConfig};
 use forebay_tm::{Bytes, Instant, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict};
 
@@ -107,8 +108,8 @@ fn the_fair_share_of_the_intelligent_buffer_has_a_limit() {
 fn new_groups_do_not_add_up_deficits() {
     let groups = |one: bool| if one { vec![vec![0, 1]] } else { vec![vec![0], vec![1]] };
     let scheduler = |one| {
-        let drr = DrrConfig { weights: PerQueue::All(u32::MAX), quantum: Bytes::new(1 << 31) };
-        SchedulerConfig::StrictOverDrr(StrictOverDrrConfig { groups: groups(one), drr })
+        let (weights, quantum) = (PerQueue::All(u32::MAX), Bytes::new(1 << 31));
+        SchedulerConfig::StrictOverDrr(StrictOverDrrConfig { groups: groups(one), weights, quantum })
     };
     let mut tm = switch(10_000, |config| (config.queues, config.scheduler) = (2, scheduler(true)));
     for id in 0..20 {

@@ -1,8 +1,11 @@
 //! What can be named in a file: the kinds that the readers know, for people who look for one.
 
-use crate::{policy, scheduler};
+use crate::described::keys;
+use crate::scheduler;
 use forebay_tm::admit::PolicyConfig;
-use forebay_tm::schedule::SchedulerConfig;
+use forebay_tm::described::Choice;
+use forebay_tm::mark::MarkConfig;
+use forebay_tm::trim::TrimConfig;
 
 /// A kind of something, by its name in files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,16 +26,34 @@ impl Kind {
     }
 }
 
+/// All kinds of a choice; `more` are the keys that a kind has beside its settings.
+fn kinds<C: Choice>(more: impl Fn(&C) -> &'static [&'static str]) -> Vec<Kind> {
+    let kind = |name: &&'static str| {
+        let choice = C::by_name(name)?;
+        let keys: Vec<&str> = keys::<C>(name).into_iter().chain(more(&choice).iter().copied()).collect();
+        Some(Kind::new(name, choice.about(), &keys))
+    };
+    C::NAMES.iter().filter_map(kind).collect()
+}
+
 /// The buffer policies.
 pub fn policies() -> Vec<Kind> {
-    let kind = |name: &&'static str| Kind::new(name, policy::about(name), policy::keys_of(name));
-    PolicyConfig::NAMES.iter().map(kind).collect()
+    kinds::<PolicyConfig>(|_| &[])
 }
 
 /// The schedulers.
 pub fn schedulers() -> Vec<Kind> {
-    let kind = |name: &&'static str| Kind::new(name, scheduler::about(name), scheduler::keys_of(name));
-    SchedulerConfig::NAMES.iter().map(kind).collect()
+    kinds(scheduler::rank_keys)
+}
+
+/// The marking rules.
+pub fn marking_rules() -> Vec<Kind> {
+    kinds::<MarkConfig>(|_| &[])
+}
+
+/// The trimming schemes.
+pub fn trimming_schemes() -> Vec<Kind> {
+    kinds::<TrimConfig>(|_| &[])
 }
 
 #[cfg(test)]
@@ -41,9 +62,10 @@ mod tests {
 
     #[test]
     fn every_kind_is_described() {
-        for kind in policies().into_iter().chain(schedulers()) {
+        for kind in [policies(), schedulers(), marking_rules(), trimming_schemes()].concat() {
             assert!(!kind.about.is_empty() && kind.about.len() < 90, "{kind:?}");
         }
         assert_eq!(policies()[2].keys, ["alpha", "reserved"]);
+        assert_eq!(schedulers()[6].keys, ["capacity", "rank", "flow_weights"]);
     }
 }

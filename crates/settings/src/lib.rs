@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod depth;
+mod described;
 mod diagnostic;
 mod kinds;
 mod policy;
@@ -16,8 +17,9 @@ mod switch;
 mod table;
 mod write;
 
+pub use described::text as setting_text;
 pub use diagnostic::{Diagnostic, nearest};
-pub use kinds::{Kind, policies, schedulers};
+pub use kinds::{Kind, marking_rules, policies, schedulers, trimming_schemes};
 pub use policy::read_policy;
 pub use setting::Settings;
 pub use switch::{CONFIG_KEYS, SwitchFile, SwitchTables, read_config, read_switch, read_switch_tables};

@@ -1,14 +1,16 @@
 //! A whole switch file.
 
+use crate::described::{Lookup, allow, words};
 use crate::diagnostic::Diagnostic;
 use crate::table::{Document, Table, Value};
 use crate::{policy, scheduler};
 use forebay_tm::admit::PolicyConfig;
-use forebay_tm::mark::{MarkAction, MarkConfig, RedConfig, StepConfig};
+use forebay_tm::described::Choice;
+use forebay_tm::mark::MarkConfig;
 use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
-use forebay_tm::trim::{CutPayloadConfig, HeaderPriority, NdpConfig, SourceFlowControlConfig, TrimConfig};
-use forebay_tm::{Bytes, Rate, TmConfig, ValidConfig};
+use forebay_tm::trim::TrimConfig;
+use forebay_tm::{Rate, TmConfig, ValidConfig};
 
 const TOP_KEYS: [&str; 12] = [
     "ports",
@@ -150,100 +152,19 @@ fn rates(root: &Table<'_>) -> Result<Vec<Rate>, Diagnostic> {
     Ok(vec![rate; count as usize])
 }
 
+/// A table whose kind may also be "none".
+fn optional<C: Choice>(table: &Table<'_>, kind: &str) -> Result<Option<C>, Diagnostic> {
+    allow::<C>(table, kind, &[], false)?;
+    if kind == NONE { Ok(None) } else { Lookup::of(table).choice(kind).map(Some) }
+}
+
+/// The kind that is none.
+const NONE: &str = "none";
+
 fn ecn(table: &Table<'_>) -> Result<Option<MarkConfig>, Diagnostic> {
-    const STEP: [&str; 3] = ["kind", "threshold", "action"];
-    const RED: [&str; 7] = ["kind", "min", "max", "probability", "weight", "mean_packet", "action"];
-    let kind = table.need("kind", "kind = \"step\"")?.word(&[("step", "step"), ("red", "red"), ("none", "none")])?;
-    if kind == "none" {
-        table.allow(&["kind"], |key| STEP.contains(&key) || RED.contains(&key), kind)?;
-        return Ok(None);
-    }
-    let action = |place: &mut MarkAction| {
-        if let Some(value) = table.get("action") {
-            *place = value.word(&[
-                ("mark", MarkAction::Mark),
-                ("drop", MarkAction::Drop),
-                ("mark-or-drop", MarkAction::MarkOrDrop),
-            ])?;
-        }
-        Ok::<(), Diagnostic>(())
-    };
-    if kind == "step" {
-        table.allow(&STEP, |key| RED.contains(&key), kind)?;
-        let threshold = table.need("threshold", "threshold = \"30KB\"")?.bytes()?;
-        let mut config = StepConfig { threshold, action: MarkAction::Mark };
-        action(&mut config.action)?;
-        return Ok(Some(MarkConfig::Step(config)));
-    }
-    table.allow(&RED, |key| STEP.contains(&key), kind)?;
-    let mut config = RedConfig {
-        min: table.need("min", "min = \"30KB\"")?.bytes()?,
-        max: table.need("max", "max = \"90KB\"")?.bytes()?,
-        ..RedConfig::default()
-    };
-    if let Some(value) = table.get("probability") {
-        config.probability = value.real()?;
-    }
-    if let Some(value) = table.get("weight") {
-        config.weight = Some(value.real()?);
-    }
-    if let Some(value) = table.get("mean_packet") {
-        config.mean_packet = value.bytes()?;
-    }
-    action(&mut config.action)?;
-    Ok(Some(MarkConfig::Red(config)))
+    optional(table, table.need("kind", "kind = \"step\"")?.word(&words::<MarkConfig>(&[NONE]))?)
 }
 
 fn trim(table: &Table<'_>) -> Result<Option<TrimConfig>, Diagnostic> {
-    const NDP: [&str; 6] = ["kind", "size", "header_capacity", "header_ratio", "header_priority", "return_to_sender"];
-    const CUT: [&str; 3] = ["kind", "size", "watermark"];
-    const SOURCE: [&str; 2] = ["kind", "watermark"];
-    let elsewhere = |key: &str| NDP.contains(&key) || CUT.contains(&key) || SOURCE.contains(&key);
-    let words = [("ndp", 0), ("cut-payload", 1), ("source-flow-control", 2), ("none", 3)];
-    let kind = table.get("kind").map_or(Ok(0), |value| value.word(&words))?;
-    let size = |place: &mut Bytes| {
-        if let Some(value) = table.get("size") {
-            *place = value.bytes()?;
-        }
-        Ok::<(), Diagnostic>(())
-    };
-    Ok(Some(match kind {
-        0 => {
-            table.allow(&NDP, elsewhere, "ndp")?;
-            let mut config = NdpConfig::default();
-            size(&mut config.size)?;
-            if let Some(value) = table.get("header_capacity") {
-                config.header_capacity = value.number()?;
-            }
-            if let Some(value) = table.get("header_ratio") {
-                config.header_ratio = value.number()?;
-            }
-            if let Some(value) = table.get("header_priority") {
-                config.header_priority =
-                    value.word(&[("ratio", HeaderPriority::Ratio), ("strict", HeaderPriority::Strict)])?;
-            }
-            if let Some(value) = table.get("return_to_sender") {
-                config.return_to_sender = value.boolean()?;
-            }
-            TrimConfig::Ndp(config)
-        }
-        1 => {
-            table.allow(&CUT, elsewhere, "cut-payload")?;
-            let mut config = CutPayloadConfig::default();
-            size(&mut config.size)?;
-            if let Some(value) = table.get("watermark") {
-                config.watermark = Some(value.bytes()?);
-            }
-            TrimConfig::CutPayload(config)
-        }
-        2 => {
-            table.allow(&SOURCE, elsewhere, "source-flow-control")?;
-            let watermark = table.need("watermark", "watermark = \"30KB\"")?.bytes()?;
-            TrimConfig::SourceFlowControl(SourceFlowControlConfig { watermark })
-        }
-        _ => {
-            table.allow(&["kind"], elsewhere, "none")?;
-            return Ok(None);
-        }
-    }))
+    optional(table, table.get("kind").map_or(Ok("ndp"), |value| value.word(&words::<TrimConfig>(&[NONE])))?)
 }

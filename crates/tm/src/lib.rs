@@ -38,6 +38,7 @@ pub mod admit;
 mod buffer;
 pub mod config;
 pub mod counters;
+pub mod described;
 pub mod drive;
 mod fifo;
 mod flow_table;

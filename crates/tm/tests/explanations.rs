@@ -18,7 +18,7 @@ fn weight(config: &TmConfig, k: usize) -> u32 {
     match &config.scheduler {
         SchedulerConfig::WeightedRoundRobin(wrr) => wrr.weights.at(k),
         SchedulerConfig::DeficitRoundRobin(drr) => drr.weights.at(k),
-        SchedulerConfig::StrictOverDrr(groups) => groups.drr.weights.at(k),
+        SchedulerConfig::StrictOverDrr(groups) => groups.weights.at(k),
         _ => 1,
     }
 }
@@ -63,10 +63,10 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
                 |k: usize| fb.groups.as_ref().map_or(k, |groups| groups.iter().position(|g| g.contains(&k)).unwrap());
             let n = (0..lengths.len()).filter(|other| group(other % config.queues) == group(k)).filter(waits).count();
             let first = queue - k;
-            let all: u32 =
-                (first..first + config.queues).filter(waits).map(|other| weight(config, other - first)).sum();
+            let weights = (first..first + config.queues).filter(waits).map(|other| weight(config, other - first));
+            let all: u64 = weights.map(u64::from).sum();
             assert_eq!(threshold.n, Some(n as f64));
-            assert_eq!(threshold.g, Some(f64::from(weight(config, k)) / f64::from(all)));
+            assert_eq!(threshold.g, Some(f64::from(weight(config, k)) / all as f64));
         }
         PolicyConfig::CompletePartitioning => return,
         // What these two have set is theirs to know.

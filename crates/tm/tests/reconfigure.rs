@@ -4,6 +4,7 @@ mod common;
 
 use common::{Op, apply, at, bytes, dt, is_queued, offer, operations, packet, send, start, switch, switches_of};
 use forebay_tm::admit::PolicyConfig;
+use forebay_tm::described::Choice;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::schedule::{PieoConfig, PifoConfig, SchedulerConfig, WrrConfig};

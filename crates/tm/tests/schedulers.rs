@@ -265,7 +265,7 @@ proptest! {
         let groups = vec![vec![3], vec![0, 4], vec![1, 2]];
         let of = [1, 2, 2, 0, 1];
         let mut config = switch(1, 5, 10_000_000);
-        config.scheduler = SchedulerConfig::StrictOverDrr(StrictOverDrrConfig { groups, drr: DrrConfig::default() });
+        config.scheduler = SchedulerConfig::StrictOverDrr(StrictOverDrrConfig { groups, ..Default::default() });
         churn(&start(&config), &ops, |tm, k| {
             let first = (0..5).filter(|k| tm.queue_packets(*k) > 0).map(|k| of[k]).min();
             assert_eq!(k.map(|k| of[k]), first);
@@ -296,8 +296,9 @@ fn churn(tm: &Tm, ops: &[Option<usize>], mut check: impl FnMut(&Tm, Option<usize
 /// Within the upper group of strict priority over DRR, weights count as in plain DRR.
 #[test]
 fn groups_share_by_weight_within() {
-    let drr = DrrConfig { weights: PerQueue::Each(vec![3, 9, 1]), quantum: bytes(1_500) };
-    let scheduler = SchedulerConfig::StrictOverDrr(StrictOverDrrConfig { groups: vec![vec![0, 2], vec![1]], drr });
+    let (weights, quantum) = (PerQueue::Each(vec![3, 9, 1]), bytes(1_500));
+    let groups = vec![vec![0, 2], vec![1]];
+    let scheduler = SchedulerConfig::StrictOverDrr(StrictOverDrrConfig { groups, weights, quantum });
     let mut last = vec![];
     backlogged(&scheduler, 3, 1_500, 7, |_, sent, _| last = sent.to_vec());
     assert_eq!(last[1], 0, "the lower group is never served");

@@ -622,10 +622,10 @@ fn a_resolved_scenario_reads_back_as_the_same() {
     ];
     let mut cases =
         vec![(FULL.to_owned(), vec![]), (small(), vec![]), (graph, vec![]), (dumbbell, vec![]), (tree, vec![])];
-    for kind in PolicyConfig::NAMES {
+    for kind in PolicyConfig::NAMES.iter().copied() {
         cases.push((FULL.to_owned(), vec![("policy.kind", kind)]));
     }
-    for kind in SchedulerConfig::NAMES {
+    for kind in SchedulerConfig::NAMES.iter().copied() {
         let mut sets = vec![("scheduler.kind", kind)];
         match kind {
             "pifo" | "pieo" => sets.extend([("scheduler.capacity", "64"), ("scheduler.rank", "stfq")]),

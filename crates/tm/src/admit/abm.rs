@@ -8,32 +8,23 @@ use super::congestion::Congestion;
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, check_span};
+use crate::described::{Value, settings};
 use crate::schedule::Place;
 use crate::units::{Bytes, Duration};
 use crate::verdict::{Threshold, Why};
 
-/// Settings of ABM.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AbmConfig {
-    /// Per queue number. Default 0.5, as in the paper's evaluation.
-    pub alpha: PerQueue<f64>,
-    /// For packets flagged unscheduled; `None` ignores the flag. Default 64, as in the paper's evaluation.
-    pub alpha_unscheduled: Option<f64>,
-    /// Time between measurements. Default 80 us, a round trip in the paper's evaluation.
-    pub interval: Duration,
-    /// `None`: a queue is congested at nine tenths of its threshold, as in the paper. Else it counts as much as it was full of so many bytes
-    /// when its last packet came, at most 1: the rule of the authors' code, which has 28,000 there. Default `None`.
-    pub congested_at: Option<Bytes>,
-}
-
-impl Default for AbmConfig {
-    fn default() -> Self {
-        Self {
-            alpha: PerQueue::All(0.5),
-            alpha_unscheduled: Some(64.0),
-            interval: Duration::from_us(80),
-            congested_at: None,
-        }
+settings! {
+    /// Settings of ABM.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct AbmConfig {
+        /// Per queue number; 0.5 in the paper's evaluation.
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        /// For packets flagged unscheduled, 64 in the paper's evaluation; without it the flag is ignored.
+        pub alpha_unscheduled: Option<f64> = Some(64.0) => otherwise Value::Nothing,
+        /// Time between measurements; 80 us, a round trip, in the paper's evaluation.
+        pub interval: Duration = Duration::from_us(80) => needed "\"80us\"",
+        /// A queue counts as congested by how full it was of so many bytes when its last packet came, the rule of the authors' code (28,000); without it from nine tenths of its threshold on, the rule of the paper.
+        pub congested_at: Option<Bytes> = None,
     }
 }
 

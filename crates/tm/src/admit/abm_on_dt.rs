@@ -7,23 +7,20 @@ use super::congestion::Congestion;
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
+use crate::described::settings;
 use crate::schedule::Place;
 use crate::units::{Bytes, Duration};
 use crate::verdict::{Threshold, Why};
 use alloc::vec::Vec;
 
-/// Settings of ABM on DT.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AbmOnDtConfig {
-    /// Per queue number. Default 0.5.
-    pub alpha: PerQueue<f64>,
-    /// Time between updates. Default 8 ms: the hundred round trips at which the paper still sees ABM's benefit.
-    pub interval: Duration,
-}
-
-impl Default for AbmOnDtConfig {
-    fn default() -> Self {
-        Self { alpha: PerQueue::All(0.5), interval: Duration::from_us(8_000) }
+settings! {
+    /// Settings of ABM on DT.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct AbmOnDtConfig {
+        /// Per queue number.
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        /// Time between updates; 8 ms are the hundred round trips at which the paper still sees ABM's benefit.
+        pub interval: Duration = Duration::from_us(8_000) => needed "\"8ms\"",
     }
 }
 

@@ -5,22 +5,19 @@
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_share};
+use crate::described::settings;
 use crate::schedule::Place;
 use crate::units::Bytes;
 use crate::verdict::{Reason, Threshold, Why};
 
-/// Settings of DT.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DynamicThresholdsConfig {
-    /// The share of the remaining buffer that a queue may take. Default 1.
-    pub alpha: PerQueue<f64>,
-    /// The share of the buffer that is divided equally among the queues beforehand. Default 0.
-    pub reserved: f64,
-}
-
-impl Default for DynamicThresholdsConfig {
-    fn default() -> Self {
-        Self { alpha: PerQueue::All(1.0), reserved: 0.0 }
+settings! {
+    /// Settings of DT.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DynamicThresholdsConfig {
+        /// The share of the remaining buffer that a queue may take.
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        /// The share of the buffer that is divided equally among the queues beforehand.
+        pub reserved: f64 = 0.0,
     }
 }
 

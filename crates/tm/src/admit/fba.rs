@@ -6,26 +6,23 @@ use super::shares::Shares;
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span, group_of};
+use crate::described::settings;
 use crate::schedule::Place;
 use crate::units::{Bytes, Duration};
 use crate::verdict::{Threshold, Why};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of FBA.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FbaConfig {
-    /// Per queue number. Default 1.
-    pub alpha: PerQueue<f64>,
-    /// Priority groups of queue numbers. Default: every queue number on its own.
-    pub groups: Option<Vec<Vec<usize>>>,
-    /// Time between updates. Default 1 s, as in the paper's evaluation.
-    pub interval: Duration,
-}
-
-impl Default for FbaConfig {
-    fn default() -> Self {
-        Self { alpha: PerQueue::All(1.0), groups: None, interval: Duration::from_us(1_000_000) }
+settings! {
+    /// Settings of FBA.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct FbaConfig {
+        /// Per queue number.
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        /// Priority groups of queue numbers; without them every queue number is on its own.
+        pub groups: Option<Vec<Vec<usize>>> = None,
+        /// Time between updates; 1 s in the paper's evaluation.
+        pub interval: Duration = Duration::from_us(1_000_000) => needed "\"1s\"",
     }
 }
 

@@ -8,6 +8,7 @@ use super::shares::Shares;
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, group_of};
+use crate::described::{settings, words};
 use crate::schedule::Place;
 use crate::units::Bytes;
 use crate::verdict::{Threshold, Why};
@@ -23,20 +24,18 @@ pub enum Classes {
     Packet,
 }
 
-/// Settings of FB.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlexibleBufferConfig {
-    /// Per queue number, or per class. Default 1.
-    pub alpha: PerQueue<f64>,
-    /// Priority groups of queue numbers. Default: every queue number on its own.
-    pub groups: Option<Vec<Vec<usize>>>,
-    /// Default: the queue's.
-    pub classes: Classes,
-}
+words!(Classes { Queue = "queue", Packet = "packet" });
 
-impl Default for FlexibleBufferConfig {
-    fn default() -> Self {
-        Self { alpha: PerQueue::All(1.0), groups: None, classes: Classes::Queue }
+settings! {
+    /// Settings of FB.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct FlexibleBufferConfig {
+        /// Per queue number, or per class.
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        /// Priority groups of queue numbers; without them every queue number is on its own.
+        pub groups: Option<Vec<Vec<usize>>> = None,
+        /// Whose class decides alpha.
+        pub classes: Classes = Classes::Queue,
     }
 }
 

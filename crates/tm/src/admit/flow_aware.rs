@@ -6,32 +6,24 @@
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, check_alpha, check_alphas, check_span};
+use crate::described::settings;
 use crate::flow_table::FlowTable;
 use crate::schedule::Place;
 use crate::units::{Bytes, Duration, Instant};
 use crate::verdict::{Threshold, Why};
 
-/// Settings of FAB.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FlowAwareConfig {
-    /// For flows that are not short, per queue number. Default 0.5.
-    pub alpha: PerQueue<f64>,
-    /// For short flows. Default 1024, as ABM's authors have it.
-    pub alpha_short: f64,
-    /// A flow is short while its count is below this. Default 21 KB.
-    pub threshold: Bytes,
-    /// The silence after which a flow starts anew. Default 5 ms.
-    pub window: Duration,
-}
-
-impl Default for FlowAwareConfig {
-    fn default() -> Self {
-        Self {
-            alpha: PerQueue::All(0.5),
-            alpha_short: 1024.0,
-            threshold: Bytes::new(21_000),
-            window: Duration::from_us(5_000),
-        }
+settings! {
+    /// Settings of FAB.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct FlowAwareConfig {
+        /// For flows that are not short, per queue number.
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        /// For short flows; 1024 is what ABM's authors have.
+        pub alpha_short: f64 = 1024.0 => needed "1024.0",
+        /// A flow is short while its count is below this.
+        pub threshold: Bytes = Bytes::new(21_000) => needed "\"21KB\"",
+        /// The silence after which a flow starts anew.
+        pub window: Duration = Duration::from_us(5_000) => needed "\"5ms\"",
     }
 }
 

@@ -13,6 +13,7 @@ use super::dynamic_thresholds::threshold;
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, MAX_BUFFER, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
+use crate::described::{settings, words};
 use crate::flow_table::FlowTable;
 use crate::packet::Packet;
 use crate::random::Random;
@@ -33,51 +34,36 @@ pub enum Accounting {
     Queue,
 }
 
-/// Settings of the intelligent buffer. The defaults are those of ABM's authors.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IntelligentBufferConfig {
-    /// DT's alpha, per queue number. Default 0.5.
-    pub alpha: PerQueue<f64>,
-    /// Time between updates of the fair share. Default 50 us.
-    pub interval: Duration,
-    /// The queue length AFD steers to. Default 100 KB.
-    pub reference: Bytes,
-    /// The fair share at first and at most, in bytes. Default 4 MB.
-    pub initial_fair: Bytes,
-    /// Default 1.8.
-    pub gain_now: f64,
-    /// Default 1.7.
-    pub gain_before: f64,
-    /// Default 15.
-    pub scale: f64,
-    /// AFD drops only from queues longer than this. Default 150 KiB.
-    pub afd_from: Bytes,
-    /// Default: the flow's.
-    pub accounting: Accounting,
-    /// A flow of fewer packets is short. Default 72.
-    pub short_packets: u64,
-    /// The silence after which a flow starts anew. Default 5 ms.
-    pub short_window: Duration,
-    /// Where packets of short flows go. Default: where they are sent.
-    pub short_queue: Option<usize>,
-}
+words!(Accounting { Flow = "flow", Queue = "queue" });
 
-impl Default for IntelligentBufferConfig {
-    fn default() -> Self {
-        Self {
-            alpha: PerQueue::All(0.5),
-            interval: Duration::from_us(50),
-            reference: Bytes::new(100_000),
-            initial_fair: Bytes::new(4_000_000),
-            gain_now: 1.8,
-            gain_before: 1.7,
-            scale: 15.0,
-            afd_from: Bytes::new(150 * 1024),
-            accounting: Accounting::Flow,
-            short_packets: 72,
-            short_window: Duration::from_us(5_000),
-            short_queue: None,
-        }
+settings! {
+    /// Settings of the intelligent buffer. The defaults are those of ABM's authors.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct IntelligentBufferConfig {
+        /// DT's alpha, per queue number.
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        /// Time between updates of the fair share.
+        pub interval: Duration = Duration::from_us(50),
+        /// The queue length that AFD steers to.
+        pub reference: Bytes = Bytes::new(100_000),
+        /// The fair share at first and at most.
+        pub initial_fair: Bytes = Bytes::new(4_000_000),
+        /// How strongly the queue length of now moves the fair share.
+        pub gain_now: f64 = 1.8,
+        /// How strongly the queue length of the update before moves it back.
+        pub gain_before: f64 = 1.7,
+        /// What the bytes of a flow are multiplied by before they are compared with the fair share.
+        pub scale: f64 = 15.0,
+        /// AFD drops only from queues longer than this.
+        pub afd_from: Bytes = Bytes::new(150 * 1024),
+        /// Whose bytes AFD compares with the fair share.
+        pub accounting: Accounting = Accounting::Flow,
+        /// A flow of fewer packets is short.
+        pub short_packets: u64 = 72,
+        /// The silence after which a flow starts anew.
+        pub short_window: Duration = Duration::from_us(5_000),
+        /// Where packets of short flows go; without it they go where they are sent.
+        pub short_queue: Option<usize> = None,
     }
 }
 

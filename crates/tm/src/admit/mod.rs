@@ -32,6 +32,7 @@ pub(crate) use dynamic_thresholds::DynamicThresholds;
 
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
+use crate::described::kinds;
 use crate::packet::Packet;
 use crate::schedule::Place;
 use crate::units::{Duration, Instant};
@@ -49,73 +50,45 @@ use intelligent_buffer::IntelligentBuffer;
 use occamy::{Candidate, Occamy};
 use pushout::Pushout;
 
-/// Which policy, with its settings.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PolicyConfig {
-    /// Everyone may fill the buffer.
-    CompleteSharing,
-    /// Every queue owns an equal part.
-    CompletePartitioning,
-    /// Dynamic thresholds (DT).
-    DynamicThresholds(DynamicThresholdsConfig),
-    /// Flexible buffer (FB).
-    FlexibleBuffer(FlexibleBufferConfig),
-    /// FB approximated by reconfiguring DT (FBA).
-    Fba(FbaConfig),
-    /// Active buffer management (ABM).
-    Abm(AbmConfig),
-    /// ABM approximated by reconfiguring DT.
-    AbmOnDt(AbmOnDtConfig),
-    /// Flow-aware buffer (FAB).
-    FlowAware(FlowAwareConfig),
-    /// Intelligent buffer: DT, fair dropping and a queue for short flows.
-    IntelligentBuffer(IntelligentBufferConfig),
-    /// The longest queue gives way.
-    Pushout,
-    /// DT that expels from over-allocated queues with spare memory bandwidth.
-    Occamy(OccamyConfig),
+kinds! {
+    /// Which policy, with its settings.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum PolicyConfig {
+        /// Complete sharing: a packet is admitted while the buffer has room.
+        "cs" => CompleteSharing,
+        /// Complete partitioning: each queue has an equal part of its own.
+        "cp" => CompletePartitioning,
+        /// Dynamic thresholds (DT): a queue may hold alpha times the free buffer.
+        /// `T = alpha*(B-Q)`, where `B` is the buffer and `Q` what is in it.
+        "dt" => DynamicThresholds(DynamicThresholdsConfig),
+        /// Flexible buffer (FB): thresholds by priority and by the number of active queues.
+        /// `T = ((alpha/N)*g)*(B-Q)`: `N` are the non-empty queues of the group, `g` is the share of the port.
+        "fb" => FlexibleBuffer(FlexibleBufferConfig),
+        /// FB approximated by setting DT's alphas anew at every interval (FBA).
+        /// Every interval: `alpha_i = (alpha/N)*g`, as FB has it.
+        "fba" => Fba(FbaConfig),
+        /// Active buffer management (ABM): thresholds by congested queues and drain rates.
+        /// `T = ((alpha*(B-Q))/n)*m`: `n` are the congested queues of the number, `m` is the drain rate over that of the port, both measured every interval.
+        "abm" => Abm(AbmConfig),
+        /// ABM approximated by setting DT's alphas anew at every interval.
+        /// Every interval: `alpha_i = (alpha/n)*m`, as ABM has it.
+        "abm-dt" => AbmOnDt(AbmOnDtConfig),
+        /// Flow-aware buffer (FAB): DT with a larger alpha for the first packets of a flow.
+        /// `T = alpha_short*(B-Q)` for flows that have sent less than `threshold` without a silence longer than `window`.
+        "fab" => FlowAware(FlowAwareConfig),
+        /// Intelligent buffer (IB): DT, fair dropping of long flows, a queue for short ones.
+        /// Its fair dropping is AFD's, by flow or by queue; the queue for short flows is used if it is set.
+        "ib" => IntelligentBuffer(IntelligentBufferConfig),
+        /// The longest queue gives way to whoever comes.
+        /// A packet that does not fit displaces the tail of the longest queue.
+        "pushout" => Pushout,
+        /// DT that expels from over-allocated queues with spare memory bandwidth.
+        /// Heads of queues above their threshold are expelled in turn, as tokens of unused memory bandwidth allow.
+        "occamy" => Occamy(OccamyConfig),
+    }
 }
 
 impl PolicyConfig {
-    /// The policies' names in files.
-    pub const NAMES: [&'static str; 11] =
-        ["cs", "cp", "dt", "fb", "fba", "abm", "abm-dt", "fab", "ib", "pushout", "occamy"];
-
-    /// A policy by its name in files, with the defaults of its config type.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "cs" => Self::CompleteSharing,
-            "cp" => Self::CompletePartitioning,
-            "dt" => Self::DynamicThresholds(DynamicThresholdsConfig::default()),
-            "fb" => Self::FlexibleBuffer(FlexibleBufferConfig::default()),
-            "fba" => Self::Fba(FbaConfig::default()),
-            "abm" => Self::Abm(AbmConfig::default()),
-            "abm-dt" => Self::AbmOnDt(AbmOnDtConfig::default()),
-            "fab" => Self::FlowAware(FlowAwareConfig::default()),
-            "ib" => Self::IntelligentBuffer(IntelligentBufferConfig::default()),
-            "pushout" => Self::Pushout,
-            "occamy" => Self::Occamy(OccamyConfig::default()),
-            _ => return None,
-        })
-    }
-
-    /// Its name in files.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::CompleteSharing => "cs",
-            Self::CompletePartitioning => "cp",
-            Self::DynamicThresholds(_) => "dt",
-            Self::FlexibleBuffer(_) => "fb",
-            Self::Fba(_) => "fba",
-            Self::Abm(_) => "abm",
-            Self::AbmOnDt(_) => "abm-dt",
-            Self::FlowAware(_) => "fab",
-            Self::IntelligentBuffer(_) => "ib",
-            Self::Pushout => "pushout",
-            Self::Occamy(_) => "occamy",
-        }
-    }
-
     pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         match self {
             Self::CompleteSharing | Self::CompletePartitioning | Self::Pushout => Ok(()),
@@ -139,7 +112,13 @@ impl PolicyConfig {
             Self::FlowAware(config) => config.alpha.at(k),
             Self::IntelligentBuffer(config) => config.alpha.at(k),
             Self::Occamy(config) => config.alpha.at(k),
-            _ => 0.0,
+            // They have no alpha, or keep it themselves.
+            Self::CompleteSharing
+            | Self::CompletePartitioning
+            | Self::FlexibleBuffer(_)
+            | Self::Fba(_)
+            | Self::AbmOnDt(_)
+            | Self::Pushout => 0.0,
         }
     }
 

@@ -8,6 +8,7 @@ use super::dynamic_thresholds::DynamicThresholds;
 use super::{Admission, Request, Scheme, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas};
+use crate::described::settings;
 use crate::max_tree::MaxTree;
 use crate::schedule::Place;
 use crate::units::{Bytes, Instant, PS_PER_SECOND};
@@ -15,20 +16,16 @@ use crate::verdict::{Threshold, Why};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of Occamy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OccamyConfig {
-    /// Per queue number. Default 8, the authors' choice.
-    pub alpha: PerQueue<f64>,
-    /// Bytes of memory bandwidth that a token stands for. Default 200.
-    pub token_cell: Bytes,
-    /// Tokens that can be saved up. Default 64. With 0 nothing is ever expelled.
-    pub bucket: u64,
-}
-
-impl Default for OccamyConfig {
-    fn default() -> Self {
-        Self { alpha: PerQueue::All(8.0), token_cell: Bytes::new(200), bucket: 64 }
+settings! {
+    /// Settings of Occamy.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct OccamyConfig {
+        /// Per queue number; 8 is the authors' choice.
+        pub alpha: PerQueue<f64> = PerQueue::All(8.0) => needed "8.0",
+        /// Bytes of memory bandwidth that a token stands for.
+        pub token_cell: Bytes = Bytes::new(200),
+        /// Tokens that can be saved up; with 0 nothing is ever expelled.
+        pub bucket: u64 = 64,
     }
 }
 

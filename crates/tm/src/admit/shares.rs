@@ -29,7 +29,7 @@ impl Shares {
         let weight = |k: usize| match &switch.scheduler {
             SchedulerConfig::WeightedRoundRobin(config) => config.weights.at(k),
             SchedulerConfig::DeficitRoundRobin(config) => config.weights.at(k),
-            SchedulerConfig::StrictOverDrr(config) => config.drr.weights.at(k),
+            SchedulerConfig::StrictOverDrr(config) => config.weights.at(k),
             _ => 1,
         };
         let members = (0..switch.total_queues())

@@ -7,17 +7,20 @@ pub use red::RedConfig;
 pub use step_ecn::StepConfig;
 
 use crate::config::{ConfigError, ValidConfig};
+use crate::described::{kinds, words};
 use crate::units::Instant;
 use red::Red;
 use step_ecn::Step;
 
-/// Which rule, with its settings.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MarkConfig {
-    /// Above a queue length everything (DCTCP).
-    Step(StepConfig),
-    /// With a probability that grows with the queue length.
-    Red(RedConfig),
+kinds! {
+    /// Which rule, with its settings.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum MarkConfig {
+        /// Everything above a queue length (DCTCP).
+        "step" => Step(StepConfig),
+        /// With a probability that grows with the queue length.
+        "red" => Red(RedConfig),
+    }
 }
 
 /// What happens to a packet that the rule hits.
@@ -31,6 +34,8 @@ pub enum MarkAction {
     /// It is marked if it is ECN-capable, and dropped otherwise.
     MarkOrDrop,
 }
+
+words!(MarkAction { Mark = "mark", Drop = "drop", MarkOrDrop = "mark-or-drop" });
 
 impl MarkConfig {
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {

@@ -6,39 +6,29 @@
 
 use super::MarkAction;
 use crate::config::{ConfigError, ValidConfig};
+use crate::described::settings;
 use crate::random::Random;
 use crate::units::{Bytes, Duration, Instant};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of RED.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RedConfig {
-    /// Below this length nothing is marked.
-    pub min: Bytes,
-    /// From this length on everything is.
-    pub max: Bytes,
-    /// The probability just below `max`. Default 1.
-    pub probability: f64,
-    /// The weight of a new length in the average; `None` uses the length as it is.
-    pub weight: Option<f64>,
-    /// For the decay of the average of an empty queue. Default 1000 B.
-    pub mean_packet: Bytes,
-    /// Default: mark.
-    pub action: MarkAction,
-}
-
-impl Default for RedConfig {
-    fn default() -> Self {
-        Self {
-            min: Bytes::new(30_000),
-            max: Bytes::new(90_000),
-            probability: 1.0,
-            weight: None,
-            mean_packet: Bytes::new(1_000),
-            action: MarkAction::Mark,
-        }
+settings! {
+    /// Settings of RED.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RedConfig {
+        /// Below this length nothing is marked.
+        pub min: Bytes = Bytes::new(30_000) => given "\"30KB\"",
+        /// From this length on everything is.
+        pub max: Bytes = Bytes::new(90_000) => given "\"90KB\"",
+        /// The probability just below `max`.
+        pub probability: f64 = 1.0,
+        /// The weight of a new length in the average; without it the length counts as it is.
+        pub weight: Option<f64> = None,
+        /// For the decay of the average of an empty queue.
+        pub mean_packet: Bytes = Bytes::new(1_000),
+        /// What happens to a packet that the rule hits.
+        pub action: MarkAction = MarkAction::Mark,
     }
 }
 

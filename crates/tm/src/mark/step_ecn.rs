@@ -1,15 +1,18 @@
 //! Step marking: a packet that finds `K_ecn` bytes or more in its queue is marked (DCTCP).
 
 use super::MarkAction;
+use crate::described::settings;
 use crate::units::Bytes;
 
-/// Settings of step marking.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepConfig {
-    /// `K_ecn`.
-    pub threshold: Bytes,
-    /// Default: mark.
-    pub action: MarkAction,
+settings! {
+    /// Settings of step marking.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct StepConfig {
+        /// From this queue length on everything is marked: `K_ecn`.
+        pub threshold: Bytes = Bytes::new(30_000) => given "\"30KB\"",
+        /// What happens to a packet that the rule hits.
+        pub action: MarkAction = MarkAction::Mark,
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -12,28 +12,25 @@
 use super::{Join, check_capacity};
 use crate::buffer::{Buffer, List, Slot};
 use crate::config::{ConfigError, ValidConfig};
+use crate::described::settings;
 use crate::packet::Packet;
 use crate::random::mix;
 use crate::units::Bytes;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of AFQ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AfqConfig {
-    /// FIFO queues in the calendar. Default 32.
-    pub queues: usize,
-    /// What a flow may send in a round. Default 1500 B.
-    pub bytes_per_round: Bytes,
-    /// Rows of the sketch. Default 4.
-    pub rows: usize,
-    /// Counters per row. Default 1024.
-    pub columns: usize,
-}
-
-impl Default for AfqConfig {
-    fn default() -> Self {
-        Self { queues: 32, bytes_per_round: Bytes::new(1_500), rows: 4, columns: 1_024 }
+settings! {
+    /// Settings of AFQ.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AfqConfig {
+        /// FIFO queues in the calendar.
+        pub queues: usize = 32 => needed "32",
+        /// What a flow may send in a round.
+        pub bytes_per_round: Bytes = Bytes::new(1_500) => needed "1500",
+        /// Rows of the sketch.
+        pub rows: usize = 4,
+        /// Counters per row.
+        pub columns: usize = 1_024,
     }
 }
 

@@ -7,26 +7,23 @@
 
 use super::check_capacity;
 use crate::config::{ConfigError, ValidConfig, check_share};
+use crate::described::{Value, settings};
 use crate::verdict::{RankTest, Why};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of AIFO.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AifoConfig {
-    /// `C`: the target size in packets. Default 20.
-    pub capacity: usize,
-    /// `k`: the share of `C` within which everything is admitted. Default 0.1.
-    pub headroom: f64,
-    /// Ranks in the window. Default 20.
-    pub window: usize,
-    /// Every so many ranks enter the window. Default 15, as in the paper's evaluation.
-    pub sample: u64,
-}
-
-impl Default for AifoConfig {
-    fn default() -> Self {
-        Self { capacity: 20, headroom: 0.1, window: 20, sample: 15 }
+settings! {
+    /// Settings of AIFO.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct AifoConfig {
+        /// The target size in packets: `C`.
+        pub capacity: usize = 20 => needed "20",
+        /// The share of `C` within which everything is admitted: `k`.
+        pub headroom: f64 = 0.1 => needed "0.1",
+        /// Ranks in the window.
+        pub window: usize = 20 => needed "20",
+        /// Every so many ranks enter the window; 15 in the paper's evaluation.
+        pub sample: u64 = 15 => otherwise Value::Integer(1),
     }
 }
 

@@ -7,23 +7,20 @@
 use super::{check_weights, next_after};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, group_of};
+use crate::described::settings;
 use crate::packet::MAX_PACKET_BYTES;
 use crate::units::Bytes;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of deficit round robin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DrrConfig {
-    /// By queue number. Default 1.
-    pub weights: PerQueue<u32>,
-    /// Bytes that a visit adds per unit of weight. Default 1500.
-    pub quantum: Bytes,
-}
-
-impl Default for DrrConfig {
-    fn default() -> Self {
-        Self { weights: PerQueue::All(1), quantum: Bytes::new(1_500) }
+settings! {
+    /// Settings of deficit round robin.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DrrConfig {
+        /// By queue number.
+        pub weights: PerQueue<u32> = PerQueue::All(1),
+        /// Bytes that a visit adds per unit of weight.
+        pub quantum: Bytes = Bytes::new(1_500),
     }
 }
 
@@ -38,19 +35,23 @@ impl DrrConfig {
     }
 }
 
-/// Settings of strict priority over groups of queues.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StrictOverDrrConfig {
-    /// Groups of queue numbers, the most important first. Each queue number is in one of them.
-    pub groups: Vec<Vec<usize>>,
-    /// Within each group.
-    pub drr: DrrConfig,
+settings! {
+    /// Settings of strict priority over groups of queues.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct StrictOverDrrConfig {
+        /// Groups of queue numbers, the most important first; each queue number is in one of them.
+        pub groups: Vec<Vec<usize>> = Vec::new() => needed "[[0], [1, 2]]",
+        /// By queue number, within each group.
+        pub weights: PerQueue<u32> = PerQueue::All(1),
+        /// Bytes that a visit adds per unit of weight.
+        pub quantum: Bytes = Bytes::new(1_500),
+    }
 }
 
 impl StrictOverDrrConfig {
     pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         group_of("scheduler.groups", Some(&self.groups), switch.queues)?;
-        self.drr.validate(switch)
+        DrrConfig { weights: self.weights.clone(), quantum: self.quantum }.validate(switch)
     }
 }
 
@@ -78,16 +79,15 @@ pub(crate) struct Drr {
 impl Drr {
     pub(super) fn new(config: &DrrConfig, switch: &ValidConfig) -> Self {
         let all = vec![(0..switch.queues).collect()];
-        Self::with_groups(&StrictOverDrrConfig { groups: all, drr: config.clone() }, switch)
+        let DrrConfig { weights, quantum } = config.clone();
+        Self::with_groups(&StrictOverDrrConfig { groups: all, weights, quantum }, switch)
     }
 
     pub(super) fn with_groups(config: &StrictOverDrrConfig, switch: &ValidConfig) -> Self {
         let group_of = group_of("scheduler.groups", Some(&config.groups), switch.queues).expect("validated");
         let mask = |group: &Vec<usize>| group.iter().fold(0u64, |mask, k| mask | 1 << k);
         Self {
-            grants: (0..switch.queues)
-                .map(|k| config.drr.quantum.get() * u64::from(config.drr.weights.at(k)))
-                .collect(),
+            grants: (0..switch.queues).map(|k| config.quantum.get() * u64::from(config.weights.at(k))).collect(),
             groups: config.groups.iter().map(mask).collect(),
             group_of,
             visits: vec![

@@ -25,6 +25,7 @@ pub(crate) use round_robin::Cursor;
 
 use crate::buffer::{Buffer, List, Slot, Taken};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
+use crate::described::kinds;
 use crate::packet::Packet;
 use crate::units::Instant;
 use crate::verdict::Why;
@@ -38,75 +39,63 @@ use pifo::Pifo;
 use sp_pifo::SpPifo;
 use wrr::Wrr;
 
-/// Which scheduler, with its settings.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SchedulerConfig {
-    /// One queue, first in first out.
-    Fifo,
-    /// A packet of each queue in turn.
-    RoundRobin,
-    /// Up to `w_k` packets of each queue in turn.
-    WeightedRoundRobin(WrrConfig),
-    /// Bytes in turn, by weight.
-    DeficitRoundRobin(DrrConfig),
-    /// The lowest queue number first.
-    Strict,
-    /// Groups of queues in strict order, deficit round robin within each.
-    StrictOverDrr(StrictOverDrrConfig),
-    /// Sorted by rank.
-    Pifo(PifoConfig),
-    /// Strict-priority queues with moving bounds.
-    SpPifo(SpPifoConfig),
-    /// Sorted by rank among those that are eligible.
-    Pieo(PieoConfig),
-    /// One FIFO that admits by rank.
-    Aifo(AifoConfig),
-    /// A calendar of FIFO queues (approximate fair queueing).
-    Afq(AfqConfig),
+kinds! {
+    /// Which scheduler, with its settings.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum SchedulerConfig {
+        /// One queue, first in first out.
+        "fifo" => Fifo,
+        /// Round robin: a packet of each queue in turn.
+        "rr" => RoundRobin,
+        /// Weighted round robin: up to a weight's number of packets of each queue in turn.
+        "wrr" => WeightedRoundRobin(WrrConfig),
+        /// Deficit round robin: bytes of each queue in turn, by weight.
+        "drr" => DeficitRoundRobin(DrrConfig),
+        /// Strict priority: the lowest queue number first.
+        "strict" => Strict,
+        /// Groups of queues in strict order, deficit round robin within each.
+        "strict-drr" => StrictOverDrr(StrictOverDrrConfig),
+        /// Sorted by rank.
+        "pifo" => Pifo(PifoConfig),
+        /// Strict-priority queues whose bounds follow the ranks.
+        "sp-pifo" => SpPifo(SpPifoConfig),
+        /// Sorted by rank among those that are eligible.
+        /// A packet is eligible once its `eligible_ps` has come.
+        "pieo" => Pieo(PieoConfig),
+        /// One FIFO that admits by rank.
+        /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait.
+        "aifo" => Aifo(AifoConfig),
+        /// A calendar of FIFO queues: approximate fair queueing.
+        /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`, and is dropped if that is `queues` or more rounds ahead.
+        "afq" => Afq(AfqConfig),
+    }
 }
 
 impl SchedulerConfig {
-    /// The schedulers' names in files.
-    pub const NAMES: [&'static str; 11] =
-        ["fifo", "rr", "wrr", "drr", "strict", "strict-drr", "pifo", "sp-pifo", "pieo", "aifo", "afq"];
-
-    /// Its name in files.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Fifo => "fifo",
-            Self::RoundRobin => "rr",
-            Self::WeightedRoundRobin(_) => "wrr",
-            Self::DeficitRoundRobin(_) => "drr",
-            Self::Strict => "strict",
-            Self::StrictOverDrr(_) => "strict-drr",
-            Self::Pifo(_) => "pifo",
-            Self::SpPifo(_) => "sp-pifo",
-            Self::Pieo(_) => "pieo",
-            Self::Aifo(_) => "aifo",
-            Self::Afq(_) => "afq",
-        }
-    }
-
     /// Whether the rank of a packet matters.
     pub const fn uses_ranks(&self) -> bool {
         matches!(self, Self::Pifo(_) | Self::SpPifo(_) | Self::Pieo(_) | Self::Aifo(_))
     }
 
     /// Whether packets wait in the order of their arrival in every queue.
-    pub(crate) const fn keeps_order(&self) -> bool {
+    pub const fn keeps_order(&self) -> bool {
         !matches!(self, Self::Pifo(_) | Self::SpPifo(_) | Self::Pieo(_) | Self::Afq(_))
     }
 
-    pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
-        let many = matches!(
+    /// Whether a port may have more than one queue.
+    pub const fn serves_several_queues(&self) -> bool {
+        matches!(
             self,
             Self::RoundRobin
                 | Self::WeightedRoundRobin(_)
                 | Self::DeficitRoundRobin(_)
                 | Self::Strict
                 | Self::StrictOverDrr(_)
-        );
-        if !many && switch.queues != 1 {
+        )
+    }
+
+    pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        if !self.serves_several_queues() && switch.queues != 1 {
             return Err(ConfigError::new(
                 "queues",
                 switch.queues,

@@ -7,13 +7,16 @@
 use super::pifo::{Pifo, PifoConfig, Sorted};
 use crate::buffer::Slot;
 use crate::config::{ConfigError, ValidConfig};
+use crate::described::settings;
 use crate::units::Instant;
 
-/// Settings of PIEO.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PieoConfig {
-    /// Packets that a port's queue holds.
-    pub capacity: usize,
+settings! {
+    /// Settings of PIEO.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PieoConfig {
+        /// Packets that a port's queue holds.
+        pub capacity: usize = 64 => needed "64",
+    }
 }
 
 impl PieoConfig {

@@ -4,17 +4,20 @@
 use super::{Join, check_capacity};
 use crate::buffer::{Buffer, Slot};
 use crate::config::{ConfigError, ValidConfig};
+use crate::described::settings;
 use crate::rank_tree::RankTree;
 use crate::units::Instant;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of PIFO.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PifoConfig {
-    /// `C`: packets that a port's queue holds.
-    pub capacity: usize,
+settings! {
+    /// Settings of PIFO.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PifoConfig {
+        /// Packets that a port's queue holds: `C`.
+        pub capacity: usize = 64 => needed "64",
+    }
 }
 
 impl PifoConfig {

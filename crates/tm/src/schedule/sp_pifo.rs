@@ -7,21 +7,18 @@
 use super::{Join, check_capacity};
 use crate::buffer::{Buffer, List, Slot};
 use crate::config::{ConfigError, ValidConfig};
+use crate::described::settings;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Settings of SP-PIFO.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpPifoConfig {
-    /// `n`: FIFO queues per port. Default 8.
-    pub queues: usize,
-    /// Packets that each holds. Default 10.
-    pub capacity: usize,
-}
-
-impl Default for SpPifoConfig {
-    fn default() -> Self {
-        Self { queues: 8, capacity: 10 }
+settings! {
+    /// Settings of SP-PIFO.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SpPifoConfig {
+        /// FIFO queues per port: `n`.
+        pub queues: usize = 8 => needed "8",
+        /// Packets that each holds.
+        pub capacity: usize = 10 => needed "10",
     }
 }
 

@@ -4,18 +4,15 @@ use super::round_robin::Cursor;
 use super::{check_weights, next_after};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
+use crate::described::settings;
 use alloc::vec::Vec;
 
-/// Settings of weighted round robin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrrConfig {
-    /// Packets per visit, by queue number. Default 1.
-    pub weights: PerQueue<u32>,
-}
-
-impl Default for WrrConfig {
-    fn default() -> Self {
-        Self { weights: PerQueue::All(1) }
+settings! {
+    /// Settings of weighted round robin.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct WrrConfig {
+        /// Packets per visit, by queue number.
+        pub weights: PerQueue<u32> = PerQueue::All(1),
     }
 }
 

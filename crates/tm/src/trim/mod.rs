@@ -14,30 +14,25 @@ pub use return_to_sender::SourceFlowControlConfig;
 pub(crate) use ndp::HeaderTurn;
 
 use crate::config::ConfigError;
+use crate::described::kinds;
 use crate::packet::MAX_PACKET_BYTES;
 use crate::units::Bytes;
 
-/// Which scheme, with its settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrimConfig {
-    /// The header joins the packet's own queue (cut payload).
-    CutPayload(CutPayloadConfig),
-    /// The header joins a queue for headers (NDP).
-    Ndp(NdpConfig),
-    /// The header goes back to the sender (source flow control).
-    SourceFlowControl(SourceFlowControlConfig),
+kinds! {
+    /// Which scheme, with its settings.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum TrimConfig {
+        /// The header joins a queue for headers (NDP).
+        "ndp" => Ndp(NdpConfig),
+        /// The header joins the packet's own queue (cut payload).
+        /// The header is charged to the buffer.
+        "cut-payload" => CutPayload(CutPayloadConfig),
+        /// The header goes back to the sender (source flow control).
+        "source-flow-control" => SourceFlowControl(SourceFlowControlConfig),
+    }
 }
 
 impl TrimConfig {
-    /// Its name in files.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::CutPayload(_) => "cut-payload",
-            Self::Ndp(_) => "ndp",
-            Self::SourceFlowControl(_) => "source-flow-control",
-        }
-    }
-
     /// Packets that find more than this in their queue are rejected.
     pub(crate) fn watermark(&self) -> u64 {
         match self {

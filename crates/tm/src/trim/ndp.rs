@@ -2,6 +2,7 @@
 //! headers leave before one data packet, or headers always leave first. If the header queue is full the packet is lost,
 //! or its header is returned to the sender.
 
+use crate::described::{settings, words};
 use crate::units::Bytes;
 
 /// How headers share the port with data.
@@ -14,30 +15,22 @@ pub enum HeaderPriority {
     Strict,
 }
 
-/// Settings of NDP's trimming.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NdpConfig {
-    /// What is left of a packet. Default 64 B.
-    pub size: Bytes,
-    /// Packets that a header queue holds. Default 64.
-    pub header_capacity: usize,
-    /// Headers per data packet when both wait. Default 10.
-    pub header_ratio: u32,
-    /// Default: by ratio.
-    pub header_priority: HeaderPriority,
-    /// What happens when the header queue is full. Default: the packet is dropped.
-    pub return_to_sender: bool,
-}
+words!(HeaderPriority { Ratio = "ratio", Strict = "strict" });
 
-impl Default for NdpConfig {
-    fn default() -> Self {
-        Self {
-            size: Bytes::new(64),
-            header_capacity: 64,
-            header_ratio: 10,
-            header_priority: HeaderPriority::Ratio,
-            return_to_sender: false,
-        }
+settings! {
+    /// Settings of NDP's trimming.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NdpConfig {
+        /// What is left of a packet.
+        pub size: Bytes = Bytes::new(64),
+        /// Packets that a header queue holds.
+        pub header_capacity: usize = 64,
+        /// Headers per data packet when both wait.
+        pub header_ratio: u32 = 10,
+        /// Who goes first when headers and data wait.
+        pub header_priority: HeaderPriority = HeaderPriority::Ratio,
+        /// Whether a header that finds its queue full goes back to the sender; else the packet is dropped.
+        pub return_to_sender: bool = false,
     }
 }
 

@@ -1,0 +1,140 @@
+//! Reading and writing of settings that describe themselves.
+
+use crate::diagnostic::Diagnostic;
+use crate::table::{Table, Value};
+use forebay_tm::described::{Absent, Choice, Described, Kind, Value as Setting};
+
+/// Where settings are looked up.
+pub(crate) struct Lookup<'d> {
+    /// In order of precedence.
+    pub(crate) tables: Vec<Table<'d>>,
+    /// The kind was chosen by an argument: the defaults, which are the papers' settings, hold for what is not given.
+    pub(crate) lenient: bool,
+}
+
+impl<'d> Lookup<'d> {
+    /// In one table.
+    pub(crate) fn of(table: &Table<'d>) -> Self {
+        Self { tables: vec![table.clone()], lenient: table.is_lenient() }
+    }
+
+    /// Reads all settings that there are.
+    pub(crate) fn read(&self, settings: &mut dyn Described) -> Result<(), Diagnostic> {
+        for (number, field) in settings.fields().iter().enumerate() {
+            let value = match self.tables.iter().find_map(|table| table.get(field.key)) {
+                Some(value) => read_value(&value, field.kind)?,
+                None => match (&field.absent, self.tables.first()) {
+                    (Absent::NeverRight(example), Some(table)) => return Err(missing(table, field.key, example)),
+                    _ if self.lenient => continue,
+                    (Absent::Refused(example), Some(table)) => return Err(missing(table, field.key, example)),
+                    (Absent::Means(value), _) => value.clone(),
+                    _ => continue,
+                },
+            };
+            assert!(settings.set(number, value), "{} takes what was read for it", field.key);
+        }
+        Ok(())
+    }
+
+    /// A kind by its name, with all its settings.
+    pub(crate) fn choice<C: Choice>(&self, kind: &str) -> Result<C, Diagnostic> {
+        let mut choice = C::by_name(kind).expect("one of the names");
+        if let Some(settings) = choice.settings() {
+            self.read(settings)?;
+        }
+        Ok(choice)
+    }
+}
+
+fn missing(table: &Table<'_>, key: &str, example: &str) -> Diagnostic {
+    table.missing(key, &format!("{key} = {example}"))
+}
+
+/// The keys of a kind's table, beside `kind`.
+pub(crate) fn keys<C: Choice>(kind: &str) -> Vec<&'static str> {
+    C::fields(kind).iter().map(|field| field.key).collect()
+}
+
+/// Whether any kind has this key.
+pub(crate) fn is_key<C: Choice>(key: &str) -> bool {
+    C::NAMES.iter().any(|kind| C::fields(kind).iter().any(|field| field.key == key))
+}
+
+/// The names of all kinds, each with itself, and those of `more`.
+pub(crate) fn words<C: Choice>(more: &[&'static str]) -> Vec<(&'static str, &'static str)> {
+    C::NAMES.iter().chain(more).map(|name| (*name, *name)).collect()
+}
+
+/// Refuses keys that a kind does not have. `more` are keys that the tables of some kinds have beside those of the settings; `has_more` says whether
+/// this one does.
+pub(crate) fn allow<C: Choice>(
+    table: &Table<'_>,
+    kind: &str,
+    more: &[&'static str],
+    has_more: bool,
+) -> Result<(), Diagnostic> {
+    let own = more.iter().copied().filter(|_| has_more);
+    let known: Vec<&str> = ["kind"].into_iter().chain(keys::<C>(kind)).chain(own).collect();
+    table.allow(&known, |key| is_key::<C>(key) || more.contains(&key), kind)
+}
+
+fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> {
+    Ok(match kind {
+        Kind::Real => Setting::Real(value.real()?),
+        Kind::Integer(most) => {
+            let integer = value.integer()?;
+            if integer > most {
+                return Err(value.error(format!("{integer} is too large"), "give a smaller number"));
+            }
+            Setting::Integer(integer)
+        }
+        Kind::Count => Setting::Integer(value.number::<usize>()? as u64),
+        Kind::Bytes => Setting::Bytes(value.bytes()?),
+        Kind::Duration => Setting::Duration(value.duration()?),
+        Kind::Flag => Setting::Flag(value.boolean()?),
+        Kind::Word(words) => {
+            let words: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();
+            Setting::Word(value.word(&words)?)
+        }
+        Kind::PerQueue(one) => match value.list() {
+            None => read_value(value, *one)?,
+            Some(values) => {
+                Setting::List(values.iter().map(|value| read_value(value, *one)).collect::<Result<_, _>>()?)
+            }
+        },
+        Kind::Groups => {
+            let group = |group: Vec<usize>| {
+                Setting::List(group.into_iter().map(|queue| Setting::Integer(queue as u64)).collect())
+            };
+            Setting::List(value.groups()?.into_iter().map(group).collect())
+        }
+    })
+}
+
+/// A choice as lines of TOML, with all its settings.
+pub(crate) fn lines<C: Choice>(choice: &C) -> String {
+    let mut choice = choice.clone();
+    let mut out = format!("kind = \"{}\"\n", choice.name());
+    if let Some(settings) = choice.settings() {
+        for (number, field) in settings.fields().iter().enumerate() {
+            if let Some(text) = text(&settings.get(number)) {
+                out.push_str(&format!("{} = {text}\n", field.key));
+            }
+        }
+    }
+    out
+}
+
+/// A value as TOML; `None` if it is not set.
+pub fn text(value: &Setting) -> Option<String> {
+    Some(match value {
+        Setting::Nothing => return None,
+        Setting::Real(value) => format!("{value:?}"),
+        Setting::Integer(value) => value.to_string(),
+        Setting::Flag(value) => value.to_string(),
+        Setting::Bytes(value) => format!("\"{value}\""),
+        Setting::Duration(value) => format!("\"{value}\""),
+        Setting::Word(word) => format!("\"{word}\""),
+        Setting::List(values) => format!("[{}]", values.iter().filter_map(text).collect::<Vec<_>>().join(", ")),
+    })
+}

@@ -1,0 +1,380 @@
+//! Settings that are described once: what a file calls them, what they are for, what they may be and what they are by default.
+//!
+//! [`settings!`](crate::described) makes a config type from its description, and [`kinds!`](crate::described) the choice between several. Whoever
+//! reads, writes, lists or draws settings goes through the [`Field`]s, so that a new setting is one line in the file of its scheme.
+
+use crate::config::PerQueue;
+use crate::units::{Bytes, Duration};
+use alloc::vec::Vec;
+
+/// What the value of a setting may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A real number.
+    Real,
+    /// A whole number up to this one.
+    Integer(u64),
+    /// How many of something there are, or which of them.
+    Count,
+    /// A size.
+    Bytes,
+    /// A time.
+    Duration,
+    /// True or false.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// One for all queue numbers, or a list with one for each.
+    PerQueue(&'static Kind),
+    /// A list of lists of queue numbers.
+    Groups,
+}
+
+/// The value of a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// It is not set.
+    Nothing,
+    /// A real number.
+    Real(f64),
+    /// A whole number.
+    Integer(u64),
+    /// A size.
+    Bytes(Bytes),
+    /// A time.
+    Duration(Duration),
+    /// True or false.
+    Flag(bool),
+    /// A word.
+    Word(&'static str),
+    /// Several.
+    List(Vec<Value>),
+}
+
+/// What it means that a file does not have a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Absent {
+    /// Its default holds.
+    Default,
+    /// The file must have it, unless its kind is named alone; this is how its value may look.
+    Refused(&'static str),
+    /// It must be given in any case: no default is right for all switches; this is how its value may look.
+    NeverRight(&'static str),
+    /// This, although the default, which stands for the paper's evaluation, is another.
+    Means(Value),
+}
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its key in files.
+    pub key: &'static str,
+    /// What it is for, in one sentence.
+    pub about: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// Whether it may be nothing at all.
+    pub optional: bool,
+    /// If a file does not have it.
+    pub absent: Absent,
+}
+
+/// A type that a setting can have.
+pub trait Setting: Sized {
+    /// What its values may be.
+    const KIND: Kind;
+    /// Whether it may be nothing at all.
+    const OPTIONAL: bool = false;
+    /// The value.
+    fn value(&self) -> Value;
+    /// From a value of its kind; `None` if it is of another.
+    fn from_value(value: Value) -> Option<Self>;
+}
+
+/// Settings whose fields can be read and written by their number.
+pub trait Described {
+    /// What there is, in the order of files.
+    fn fields(&self) -> &'static [Field];
+    /// The value of a field.
+    fn get(&self, field: usize) -> Value;
+    /// Changes a field. False, and no change, if the value is not of the field's kind.
+    fn set(&mut self, field: usize, value: Value) -> bool;
+}
+
+/// One of several kinds of something, each with settings of its own.
+pub trait Choice: Clone {
+    /// The names in files.
+    const NAMES: &'static [&'static str];
+    /// One by its name in files, with the defaults of its config type.
+    fn by_name(name: &str) -> Option<Self>;
+    /// Its name in files.
+    fn name(&self) -> &'static str;
+    /// What it is, in one sentence.
+    fn about(&self) -> &'static str;
+    /// How it decides, where a sentence does not say it.
+    fn rule(&self) -> &'static str;
+    /// Its settings, if it has any.
+    fn settings(&mut self) -> Option<&mut dyn Described>;
+
+    /// What there is to set with a kind.
+    fn fields(name: &str) -> &'static [Field] {
+        Self::by_name(name).and_then(|mut choice| Some(choice.settings()?.fields())).unwrap_or(&[])
+    }
+}
+
+macro_rules! scalar_settings {
+    ($($type:ty, $variant:ident;)*) => {
+        $(impl Setting for $type {
+            const KIND: Kind = Kind::$variant;
+
+            fn value(&self) -> Value {
+                Value::$variant(*self)
+            }
+
+            fn from_value(value: Value) -> Option<Self> {
+                if let Value::$variant(value) = value { Some(value) } else { None }
+            }
+        })*
+    };
+}
+
+scalar_settings! {
+    f64, Real;
+    Bytes, Bytes;
+    Duration, Duration;
+    bool, Flag;
+}
+
+macro_rules! integer_settings {
+    ($($type:ty, $kind:expr;)*) => {
+        $(impl Setting for $type {
+            const KIND: Kind = $kind;
+
+            fn value(&self) -> Value {
+                Value::Integer(*self as u64)
+            }
+
+            fn from_value(value: Value) -> Option<Self> {
+                if let Value::Integer(value) = value { Self::try_from(value).ok() } else { None }
+            }
+        })*
+    };
+}
+
+integer_settings! {
+    u32, Kind::Integer((1 << 32) - 1);
+    u64, Kind::Integer(u64::MAX);
+    usize, Kind::Count;
+}
+
+impl<T: Setting> Setting for Option<T> {
+    const KIND: Kind = T::KIND;
+    const OPTIONAL: bool = true;
+
+    fn value(&self) -> Value {
+        self.as_ref().map_or(Value::Nothing, Setting::value)
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        if value == Value::Nothing { Some(None) } else { T::from_value(value).map(Some) }
+    }
+}
+
+impl<T: Setting> Setting for PerQueue<T> {
+    const KIND: Kind = Kind::PerQueue(&T::KIND);
+
+    fn value(&self) -> Value {
+        match self {
+            Self::All(value) => value.value(),
+            Self::Each(values) => Value::List(values.iter().map(Setting::value).collect()),
+        }
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::List(values) => values.into_iter().map(T::from_value).collect::<Option<_>>().map(Self::Each),
+            value => T::from_value(value).map(Self::All),
+        }
+    }
+}
+
+impl Setting for Vec<Vec<usize>> {
+    const KIND: Kind = Kind::Groups;
+
+    fn value(&self) -> Value {
+        let group = |group: &Vec<usize>| Value::List(group.iter().map(Setting::value).collect());
+        Value::List(self.iter().map(group).collect())
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        let members = |value| match value {
+            Value::List(members) => members.into_iter().map(usize::from_value).collect(),
+            _ => None,
+        };
+        if let Value::List(groups) = value { groups.into_iter().map(members).collect() } else { None }
+    }
+}
+
+/// Makes an enum whose variants are words in files a [`Setting`].
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal),* $(,)? }) => {
+        impl $crate::described::Setting for $type {
+            const KIND: $crate::described::Kind = $crate::described::Kind::Word(&[$($word),*]);
+
+            fn value(&self) -> $crate::described::Value {
+                $crate::described::Value::Word(match self {
+                    $(Self::$variant => $word,)*
+                })
+            }
+
+            fn from_value(value: $crate::described::Value) -> Option<Self> {
+                match value {
+                    $($crate::described::Value::Word($word) => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+/// What a field says of a file without it.
+macro_rules! absent {
+    () => {
+        $crate::described::Absent::Default
+    };
+    (needed $example:literal) => {
+        $crate::described::Absent::Refused($example)
+    };
+    (given $example:literal) => {
+        $crate::described::Absent::NeverRight($example)
+    };
+    (otherwise $value:expr) => {
+        $crate::described::Absent::Means($value)
+    };
+}
+pub(crate) use absent;
+
+/// Makes a config type: each field with its sentence, type and default, and, behind an arrow, what it means that a file does not have it,
+/// if that is not the default: `needed "EXAMPLE"` (the file is refused), `given "EXAMPLE"` (anything is) or `otherwise VALUE`.
+macro_rules! settings {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[doc = $about:literal])+ pub $field:ident: $type:ty = $default:expr $(=> $absent:ident $what:expr)?,)*
+        }
+    ) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[doc = $about])+ pub $field: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $name {
+            /// What there is to set.
+            pub const FIELDS: &'static [$crate::described::Field] = &[$($crate::described::Field {
+                key: stringify!($field),
+                about: concat!($($about),+).trim_ascii(),
+                kind: <$type as $crate::described::Setting>::KIND,
+                optional: <$type as $crate::described::Setting>::OPTIONAL,
+                absent: $crate::described::absent!($($absent $what)?),
+            }),*];
+        }
+
+        impl $crate::described::Described for $name {
+            fn fields(&self) -> &'static [$crate::described::Field] {
+                Self::FIELDS
+            }
+
+            fn get(&self, field: usize) -> $crate::described::Value {
+                let values = [$($crate::described::Setting::value(&self.$field)),*];
+                values.into_iter().nth(field).unwrap_or($crate::described::Value::Nothing)
+            }
+
+            fn set(&mut self, field: usize, value: $crate::described::Value) -> bool {
+                match Self::FIELDS.get(field).map(|field| field.key) {
+                    $(Some(stringify!($field)) => match $crate::described::Setting::from_value(value) {
+                        Some(value) => self.$field = value,
+                        None => return false,
+                    },)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+pub(crate) use settings;
+
+/// Makes the choice between kinds of something: each with its sentence, then its rule where one is
+/// needed, its name in files, its variant and its config type.
+macro_rules! kinds {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $(#[doc = $about:literal] $(#[doc = $rule:literal])* $word:literal => $variant:ident $(($config:ty))?,)*
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $(#[doc = $about] $(#[doc = $rule])* $variant $(($config))?,)*
+        }
+
+        impl $name {
+            /// The names in files.
+            pub const NAMES: &'static [&'static str] = &[$($word),*];
+
+            /// Its name in files.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $word,)*
+                }
+            }
+        }
+
+        impl $crate::described::Choice for $name {
+            const NAMES: &'static [&'static str] = Self::NAMES;
+
+            fn by_name(name: &str) -> Option<Self> {
+                match name {
+                    $($word => Some(Self::$variant $((<$config>::default()))?),)*
+                    _ => None,
+                }
+            }
+
+            fn name(&self) -> &'static str {
+                self.name()
+            }
+
+            fn about(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $about.trim_ascii(),)*
+                }
+            }
+
+            fn rule(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => concat!($($rule),*).trim_ascii(),)*
+                }
+            }
+
+            fn settings(&mut self) -> Option<&mut dyn $crate::described::Described> {
+                match self {
+                    $($crate::described::kinds!(@pattern $variant config $($config)?) => {
+                        $crate::described::kinds!(@settings config $($config)?)
+                    })*
+                }
+            }
+        }
+    };
+    (@pattern $variant:ident $config:ident) => { Self::$variant };
+    (@pattern $variant:ident $config:ident $type:ty) => { Self::$variant($config) };
+    (@settings $config:ident) => { None };
+    (@settings $config:ident $type:ty) => { Some($config) };
+}
+pub(crate) use kinds;
