@@ -150,6 +150,7 @@ macro_rules! integer_settings {
         $(impl Setting for $type {
             const KIND: Kind = $kind;
 
+            #[allow(clippy::cast_lossless, reason = "usize cannot be converted in any other way")]
             fn value(&self) -> Value {
                 Value::Integer(*self as u64)
             }
