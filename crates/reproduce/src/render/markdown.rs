@@ -42,7 +42,8 @@ pub(crate) const RULES: &str = "Verdicts are computed, by the same rules for all
 the paper's and its interval is above 0, and in part if it is above 0. A direction (\"better than\") holds if the interval is above 0, \
 in part if only the mean is. A value holds within 25% (percentages: or 5 points) of the paper's, or if our interval has it and reaches at most half of it to either side, and in part within a factor of 2 \
 (or 15 points). A ranking holds if all pairs of schemes are in the paper's order or within 2%, in part if two thirds are. A statement about every point \
-holds if all points agree, in part if half do. Intervals (±) are 95% confidence intervals over seeds, paired by seed where two schemes are compared; a single seed has none.";
+holds if all points agree, in part if half do. Intervals (±) are 95% confidence intervals over seeds, paired by seed where two schemes are compared; a single seed has none. A reason \
+that quotes numbers which are not in the tables quotes runs of its own, some of them with the hosts of an earlier version, which are in no file: take it for a conjecture.";
 
 fn figure(view: &View<'_>, all: &Reproduction, scenarios: &str, text: &mut String) {
     let name = view.name();

@@ -66,4 +66,5 @@ const DCTCP_WITH_DT: &str = "DCTCP keeps its queues near 65 packets and needs li
 const LEVELS: &str = "Levels depend on what the paper does not give. In the authors' script each protocol has servers of its own, and 8 of them answer with 147 KB each, of which only \
                       100 KB are unscheduled; here, answers then lost packets with ABM, too (58 with DT, 66 with ABM at 60% load). With 32 answers of 36 KB, and three queues \
                       served in turn, theta-PowerTCP stands at 16 without any loss.";
-const STABLE: &str = "Short flows of Cubic wait behind its long ones, in queues that grow with the load up to their thresholds; but they lose nothing, and stay below the paper's 20.";
+const STABLE: &str =
+    "Short flows of Cubic wait behind its long ones, in queues that grow with the load up to their thresholds.";

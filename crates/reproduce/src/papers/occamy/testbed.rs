@@ -87,9 +87,9 @@ fn absorption_claims(t: &Table) -> Vec<Claim> {
     let connections = "It depends on how flows begin: with connections that are kept, whose slow-start threshold is \
                        the first window, it was 78% below DT and 66% below ABM.";
     let simultaneous = "All answers start at the same instant and come in at 70 Gb/s beside flows that start with 83 \
-                        packets, and a lost tail always waits for a timeout; the testbed's hosts answer less \
-                        simultaneously, and Linux probes for lost tails. With 10% of background instead of 50%, \
-                        queries of 60% had no timeouts with Occamy, and DT had some at 40%.";
+                        packets; the testbed's hosts may answer less simultaneously. With 10% of background instead of \
+                        50%, and hosts without tail loss probes, queries of 60% had no timeouts with Occamy, and DT had \
+                        some at 40%.";
     let rare = "One timeout in a hundred queries is rare: the sizes have a large spread over seeds, and with DT some \
                 queries meet one at any size.";
     vec![
@@ -110,7 +110,7 @@ fn absorption_claims(t: &Table) -> Vec<Claim> {
             57.0,
             &most_below(t, SIZE, SMALL, "Occamy", "DT"),
         )
-        .because("With both, more than one small flow in a hundred waits for a timeout of 10 ms, as assumed here: 11.4 to 12.4 ms with DT, 10.4 to 10.9 ms with Occamy, at every size."),
+        .because("With both, more than one small flow in a hundred waits for a timeout, whose minimum of 10 ms is assumed here."),
         Claim::every(
             "99th percentile FCT of small flows, Occamy comparable to ABM (at most 10% more)",
             "comparable",
