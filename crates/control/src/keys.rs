@@ -49,7 +49,7 @@ impl Form {
 
     fn of(path: &str, value: &Value<'_>) -> Self {
         if path == "policy.kind" {
-            Self::Choice(&PolicyConfig::NAMES)
+            Self::Choice(PolicyConfig::NAMES)
         } else if value.list().is_some() {
             Self::List
         } else if !value.is_text() && value.real().is_ok() {
