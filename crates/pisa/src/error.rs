@@ -31,15 +31,21 @@ impl fmt::Display for Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors(pub Vec<Error>);
 
+/// A file that is no program at all has an error on each of its lines; a person reads the first ones.
+const SHOWN: usize = 20;
+
 impl fmt::Display for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, error) in self.0.iter().enumerate() {
+        for (i, error) in self.0.iter().take(SHOWN).enumerate() {
             if i > 0 {
                 writeln!(f)?;
             }
             write!(f, "{error}")?;
         }
-        Ok(())
+        match self.0.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
     }
 }
 
@@ -65,8 +71,15 @@ pub(crate) fn fault<T>(problem: impl Into<String>, remedy: impl Into<String>) ->
     Err((problem.into(), remedy.into()))
 }
 
+/// Longer names are compared with no other.
+const LONGEST_NAME: usize = 64;
+
 /// The remedy for an unknown name: the known one that looks most alike, else `otherwise`.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    // Nobody meant this, and a comparison would take long.
+    if name.len() > LONGEST_NAME {
+        return otherwise.to_owned();
+    }
     let near = known.map(|known| (distance(name, known), known)).min();
     match near {
         Some((distance, known)) if distance <= 1 + name.len() / 4 => format!("did you mean {known}?"),

@@ -51,11 +51,24 @@ fn every_rule_refuses_its_program() {
 #[test]
 fn the_longest_programs_are_refused_soon() {
     let whens = format!("program deep\ningress\nstage 0\n{}", "when class == 1\n".repeat(50_000));
-    let message = errors("deep", &whens).unwrap();
-    assert!(message.contains("when blocks nest 4 deep") && message.contains("has no end"));
+    let found: Vec<String> = Program::parse("deep", &whens).unwrap_err().0.iter().map(ToString::to_string).collect();
+    let said = |what: &str| found.iter().any(|error| error.contains(what));
+    assert!(said("when blocks nest 4 deep") && said("has no end"));
     let statements = format!("program long\nfield a : 8\ningress\nstage 0\n{}", "a = 1\n".repeat(50_000));
     assert!(errors("long", &statements).unwrap().contains("50000 conditions and statements in one pass"));
     let blocks = "when class == 1\nwhen class == 2\nend\nend\n".repeat(2000);
     let message = errors("wide", &format!("program wide\ningress\nstage 0\n{blocks}")).unwrap();
     assert!(message.contains("4000 gateways (comparisons) are needed"), "{message}");
+}
+
+/// A file that is no program has an error on every line. The first ones are shown, and the names in it, however long, are compared with
+/// none.
+#[test]
+fn of_many_errors_the_first_are_shown() {
+    let text = format!("program p\n{}", format!("{} : 32\n", "x".repeat(10_000)).repeat(1_000));
+    let errors = Program::parse("long.pisa", &text).unwrap_err();
+    assert!(errors.0.len() > 900);
+    let shown = errors.to_string();
+    assert_eq!(shown.lines().count(), 21);
+    assert!(shown.ends_with(&format!("and {} more", errors.0.len() - 20)));
 }
