@@ -5,7 +5,7 @@
 use forebay_naive::Dice;
 use forebay_tm::admit::{Classes, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::config::MAX_BUFFER;
-use forebay_tm::described::{Choice, Field, Kind, Value};
+use forebay_tm::described::{Choice, Field, Kind, Setting, Value};
 use forebay_tm::mark::MarkConfig;
 use forebay_tm::rank::{RankConfig, StfqConfig};
 use forebay_tm::schedule::SchedulerConfig;
@@ -123,7 +123,11 @@ fn rank(dice: &mut Dice, scheduler: &SchedulerConfig) -> RankConfig {
     match dice.below(4) {
         0 => RankConfig::Given,
         1 => RankConfig::Srpt,
-        2 => RankConfig::Stfq(StfqConfig { weights: PerQueue::Each(vec![1, 3, dice.pick(&[1, 2, 5])]) }),
+        2 => {
+            // Packets have classes 0 to 2.
+            let weights = value(dice, PerQueue::<u32>::KIND, &Value::List(Vec::new()), 3);
+            RankConfig::Stfq(StfqConfig { weights: PerQueue::from_value(weights).expect("of its kind") })
+        }
         _ => RankConfig::Lstf,
     }
 }

@@ -65,17 +65,10 @@ pub(crate) fn words<C: Choice>(more: &[&'static str]) -> Vec<(&'static str, &'st
     C::NAMES.iter().chain(more).map(|name| (*name, *name)).collect()
 }
 
-/// Refuses keys that a kind does not have. `more` are keys that the tables of some kinds have beside those of the settings; `has_more` says whether
-/// this one does.
-pub(crate) fn allow<C: Choice>(
-    table: &Table<'_>,
-    kind: &str,
-    more: &[&'static str],
-    has_more: bool,
-) -> Result<(), Diagnostic> {
-    let own = more.iter().copied().filter(|_| has_more);
-    let known: Vec<&str> = ["kind"].into_iter().chain(keys::<C>(kind)).chain(own).collect();
-    table.allow(&known, |key| is_key::<C>(key) || more.contains(&key), kind)
+/// Refuses keys that a kind does not have. `own` are those that it has beside its settings, `others` those that any kind has beside its own.
+pub(crate) fn allow<C: Choice>(table: &Table<'_>, kind: &str, own: &[&str], others: &[&str]) -> Result<(), Diagnostic> {
+    let known: Vec<&str> = ["kind"].into_iter().chain(keys::<C>(kind)).chain(own.iter().copied()).collect();
+    table.allow(&known, |key| is_key::<C>(key) || others.contains(&key), kind)
 }
 
 fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> {

@@ -8,7 +8,7 @@ use forebay_tm::admit::PolicyConfig;
 /// Reads the `[policy]` table of a switch file.
 pub(crate) fn read(table: &Table<'_>) -> Result<PolicyConfig, Diagnostic> {
     let kind = table.need("kind", "kind = \"dt\"")?.word(&words::<PolicyConfig>(&[]))?;
-    allow::<PolicyConfig>(table, kind, &[], false)?;
+    allow::<PolicyConfig>(table, kind, &[], &[])?;
     Lookup::of(table).choice(kind)
 }
 

@@ -38,8 +38,8 @@ fn rank(table: &Table<'_>) -> Result<RankConfig, Diagnostic> {
 /// Reads the `[scheduler]` table of a switch file.
 pub(crate) fn read(table: &Table<'_>) -> Result<(SchedulerConfig, RankConfig), Diagnostic> {
     let kind = table.need("kind", "kind = \"fifo\"")?.word(&words::<SchedulerConfig>(&[]))?;
-    let by_rank = SchedulerConfig::by_name(kind).is_some_and(|scheduler| scheduler.uses_ranks());
-    allow::<SchedulerConfig>(table, kind, &RANK_KEYS, by_rank)?;
+    let own = SchedulerConfig::by_name(kind).as_ref().map_or(&[][..], rank_keys);
+    allow::<SchedulerConfig>(table, kind, own, &RANK_KEYS)?;
     Ok((Lookup::of(table).choice(kind)?, rank(table)?))
 }
 

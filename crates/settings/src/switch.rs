@@ -154,12 +154,12 @@ fn rates(root: &Table<'_>) -> Result<Vec<Rate>, Diagnostic> {
 
 /// A table whose kind may also be "none".
 fn optional<C: Choice>(table: &Table<'_>, kind: &str) -> Result<Option<C>, Diagnostic> {
-    allow::<C>(table, kind, &[], false)?;
+    allow::<C>(table, kind, &[], &[])?;
     if kind == NONE { Ok(None) } else { Lookup::of(table).choice(kind).map(Some) }
 }
 
 /// The kind that is none.
-const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 fn ecn(table: &Table<'_>) -> Result<Option<MarkConfig>, Diagnostic> {
     optional(table, table.need("kind", "kind = \"step\"")?.word(&words::<MarkConfig>(&[NONE]))?)

@@ -2,7 +2,7 @@
 
 use crate::described::lines;
 use crate::scheduler;
-use crate::switch::SwitchTables;
+use crate::switch::{NONE, SwitchTables};
 use toml::de::DeValue;
 
 /// A text in quotes, as TOML has it.
@@ -58,12 +58,10 @@ pub(crate) fn line(name: &str, found: &DeValue<'_>) -> String {
     format!("{} = {}\n", key(name), value(found))
 }
 
-/// A table that stands for nothing.
-const NONE: &str = "kind = \"none\"\n";
-
 /// Writes the tables `[policy]`, `[scheduler]`, `[ecn]` and `[trim]`, as far as they are there. Their names follow `prefix`, such as
 /// "tier.leaf.".
 pub fn write_switch_tables(prefix: &str, tables: &SwitchTables, out: &mut String) {
+    let none = || format!("kind = \"{NONE}\"\n");
     if let Some(policy) = &tables.policy {
         out.push_str(&format!("\n[{prefix}policy]\n"));
         out.push_str(&lines(policy));
@@ -74,10 +72,10 @@ pub fn write_switch_tables(prefix: &str, tables: &SwitchTables, out: &mut String
     }
     if let Some(mark) = &tables.mark {
         out.push_str(&format!("\n[{prefix}ecn]\n"));
-        out.push_str(&mark.as_ref().map_or(NONE.to_owned(), lines));
+        out.push_str(&mark.as_ref().map_or_else(none, lines));
     }
     if let Some(trim) = &tables.trim {
         out.push_str(&format!("\n[{prefix}trim]\n"));
-        out.push_str(&trim.as_ref().map_or(NONE.to_owned(), lines));
+        out.push_str(&trim.as_ref().map_or_else(none, lines));
     }
 }
