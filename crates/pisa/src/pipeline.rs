@@ -117,46 +117,46 @@ impl Pipeline {
     #[inline]
     fn run(&mut self, direction: Direction, pass: &Pass) -> Outcome {
         let list = self.program.code.lists[direction as usize].get(usize::from(pass.kind));
-        let mut outcome = Outcome::default();
-        match list {
-            Some(List { ops: Some(ops), zeros, headers, rare }) => {
-                load(&mut self.words, pass);
-                if *rare {
-                    load_rare(&mut self.words, pass);
-                }
-                if *headers {
-                    load_headers(&mut self.words, &pass.headers);
-                }
-                for zero in zeros {
-                    self.words[usize::from(*zero)] = 0;
-                }
-                execute(
-                    &self.program,
-                    ops,
-                    &mut self.words,
-                    &mut self.registers,
-                    &mut self.meters,
-                    pass.now,
-                    &mut outcome,
-                );
-                outcome.out_port = self.words[usize::from(word::OUT_PORT)] as u32;
-                outcome.out_queue = self.words[usize::from(word::OUT_QUEUE)] as u32;
-                if *headers {
-                    for (i, header) in outcome.headers.iter_mut().enumerate() {
-                        *header = self.words[usize::from(word::HEADERS) + i];
-                    }
-                } else {
-                    outcome.headers = pass.headers;
-                }
-            }
-            _ => {
-                outcome.out_port = pass.out_port;
-                outcome.out_queue = pass.out_queue;
-                outcome.headers = pass.headers;
-            }
+        let Some(List { ops: Some(ops), zeros, headers, rare }) = list else {
+            let Pass { out_port, out_queue, headers, .. } = *pass;
+            return Outcome { out_port, out_queue, headers, ..Outcome::default() };
+        };
+        let words = &mut self.words;
+        load(words, pass);
+        if *rare {
+            load_rare(words, pass);
         }
-        outcome
+        if *headers {
+            load_headers(words, &pass.headers);
+        }
+        for zero in zeros {
+            words[usize::from(*zero)] = 0;
+        }
+        let Actions { drop, trim, mark, recirculate, mirror, multicast } =
+            execute(&self.program, ops, words, &mut self.registers, &mut self.meters, pass.now);
+        Outcome {
+            drop,
+            trim,
+            mark,
+            recirculate,
+            mirror,
+            multicast,
+            out_port: words[usize::from(word::OUT_PORT)] as u32,
+            out_queue: words[usize::from(word::OUT_QUEUE)] as u32,
+            headers: if *headers { carried(words) } else { pass.headers },
+        }
     }
+}
+
+/// What a program has asked for; see [`Outcome`].
+#[derive(Clone, Copy, Default)]
+struct Actions {
+    drop: bool,
+    trim: bool,
+    mark: bool,
+    recirculate: bool,
+    mirror: u8,
+    multicast: u8,
 }
 
 /// Writes what most programs read of a packet.
@@ -191,6 +191,12 @@ fn load_headers(words: &mut [u64; WORDS], headers: &[u64; HEADERS]) {
     }
 }
 
+/// What a packet carries on.
+#[inline]
+fn carried(words: &[u64; WORDS]) -> [u64; HEADERS] {
+    core::array::from_fn(|i| words[usize::from(word::HEADERS) + i])
+}
+
 /// Looks through a window, and lets it slide.
 #[inline]
 fn slide(window: &Window, words: &mut [u64; WORDS], registers: &mut [u64]) {
@@ -220,8 +226,8 @@ fn execute(
     registers: &mut [u64],
     meters: &mut [Buckets],
     now: u64,
-    outcome: &mut Outcome,
-) {
+) -> Actions {
+    let mut actions = Actions::default();
     let mut at = 0;
     macro_rules! get {
         ($word:expr) => {
@@ -308,13 +314,13 @@ fn execute(
                     set!(*to, table.result(row, i));
                 }
             }
-            Op::Drop => outcome.drop = true,
-            Op::Trim => outcome.trim = true,
-            Op::Mark => outcome.mark = true,
-            Op::Recirculate => outcome.recirculate = true,
-            Op::Mirror { kind } => outcome.mirror = kind,
-            Op::Multicast { kind } => outcome.multicast = kind,
-            Op::End => return,
+            Op::Drop => actions.drop = true,
+            Op::Trim => actions.trim = true,
+            Op::Mark => actions.mark = true,
+            Op::Recirculate => actions.recirculate = true,
+            Op::Mirror { kind } => actions.mirror = kind,
+            Op::Multicast { kind } => actions.multicast = kind,
+            Op::End => return actions,
         }
     }
 }
