@@ -36,7 +36,7 @@ impl Story {
 
     pub(crate) fn started(&mut self, start: Instant, departure: &Departure, end: Instant) {
         if departure.id.0 == self.packet {
-            self.ending = Some(Ending::Sent { start, end, bytes: departure.bytes });
+            self.ending = Some(Ending::Sent { start, end, bytes: departure.bytes() });
         }
     }
 

@@ -39,7 +39,6 @@ mod timeline;
 mod trace;
 mod verdicts;
 mod warnings;
-mod watched;
 
 use clap::Parser;
 use std::process::ExitCode;

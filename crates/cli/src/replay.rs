@@ -11,10 +11,9 @@ use crate::progress::ReplayBar;
 use crate::summary;
 use crate::timeline::{self, Timeline};
 use crate::verdicts::{self, Verdicts};
-use crate::watched::{Watched, Watcher};
 use forebay_settings::{Diagnostic, SwitchFile};
 use forebay_tm::drive::{Driver, EndOfTime, Observer};
-use forebay_tm::{Departure, Explanation, Instant, Lost, Packet, Tm, ValidConfig, Verdict};
+use forebay_tm::{Departure, Explanation, Instant, Lost, Packet, Tm, Verdict};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -48,11 +47,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         timeline: timeline.transpose()?,
         stories: args.explain.iter().map(|packet| Story::new(*packet)).collect(),
     };
-    let tm = if watchers.timeline.is_some() {
-        replay_watched(&mut arrivals, &switch, &mut watchers, args.quiet)?
-    } else {
-        replay(&mut arrivals, &switch, &mut watchers, args.quiet)?
-    };
+    let tm = Tm::new(switch.clone());
+    let driver = if watchers.timeline.is_some() { Driver::watching_queues(tm) } else { Driver::new(tm) };
+    let tm = replay(&mut arrivals, driver, &mut watchers, args.quiet)?;
     let mut text = String::new();
     for story in &watchers.stories {
         text.push_str(&story.tell(&switch).ok_or_else(|| no_such_packet(story.packet(), arrivals.count()))?);
@@ -73,11 +70,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
 /// Runs all arrivals until nothing waits.
 fn replay(
     arrivals: &mut Arrivals<'_>,
-    switch: &ValidConfig,
+    mut driver: Driver,
     watchers: &mut Watchers,
     quiet: bool,
 ) -> Result<Tm, Failure> {
-    let mut driver = Driver::new(Tm::new(switch.clone()));
     let mut progress = ReplayBar::new(arrivals, quiet);
     while let Some((now, packet)) = arrivals.next()? {
         if watchers.explains(&packet) {
@@ -85,29 +81,6 @@ fn replay(
             watchers.begin(&packet, &why);
         } else {
             driver.arrive(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
-        }
-        progress.tick(arrivals);
-        watchers.check()?;
-    }
-    driver.finish(watchers).map_err(|error| arrivals.too_late(error))?;
-    watchers.check()?;
-    Ok(driver.tm().clone())
-}
-
-/// The same with a look at the queues over time.
-fn replay_watched(
-    arrivals: &mut Arrivals<'_>,
-    switch: &ValidConfig,
-    watchers: &mut Watchers,
-    quiet: bool,
-) -> Result<Tm, Failure> {
-    let mut driver = Watched::new(Tm::new(switch.clone()));
-    let mut progress = ReplayBar::new(arrivals, quiet);
-    while let Some((now, packet)) = arrivals.next()? {
-        let explained = watchers.explains(&packet);
-        let why = driver.arrive(now, &packet, explained, watchers).map_err(|error| arrivals.too_late(error))?;
-        if let Some(why) = why {
-            watchers.begin(&packet, &why);
         }
         progress.tick(arrivals);
         watchers.check()?;
@@ -203,10 +176,14 @@ impl Observer for Watchers {
             story.lost(lost);
         }
     }
-}
 
-impl Watcher for Watchers {
-    fn timeline(&mut self) -> Option<&mut Timeline> {
-        self.timeline.as_mut()
+    fn instant_over(&mut self, now: Instant, tm: &Tm) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.instant_over(now, tm);
+        }
+    }
+
+    fn next_look(&self) -> Instant {
+        self.timeline.as_ref().map_or(Instant::NEVER, Timeline::next_look)
     }
 }

@@ -148,3 +148,80 @@ impl Timeline {
         self.output.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_settings::read_switch;
+    use forebay_tm::drive::{Driver, Observer};
+    use forebay_tm::{Departure, Lost, Packet, PacketId, Verdict};
+    use std::path::Path;
+
+    struct Watching {
+        timeline: Timeline,
+        asks: bool,
+    }
+
+    /// What is written of all arrivals. An observer that asks is shown the instants it asks for.
+    fn written(mut driver: Driver, asks: bool, every: Option<Duration>, path: &Path) -> String {
+        let output = Output::create(Some(path)).unwrap_or_else(|_| panic!("a temporary directory can be written"));
+        let timeline = Timeline::new(output, driver.tm().config(), every).unwrap_or_else(|_| panic!("as above"));
+        let mut watching = Watching { timeline, asks };
+        for (now, packet) in arrivals() {
+            driver.arrive(now, &packet, &mut watching).unwrap();
+        }
+        driver.finish(&mut watching).unwrap();
+        assert!(watching.timeline.finish().is_ok());
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    impl Observer for Watching {
+        fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
+        fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
+        fn lost(&mut self, _: Lost) {}
+        fn instant_over(&mut self, now: Instant, tm: &Tm) {
+            self.timeline.instant_over(now, tm);
+        }
+        fn next_look(&self) -> Instant {
+            if self.asks { self.timeline.next_look() } else { Instant::NEVER }
+        }
+    }
+
+    /// Bursts with gaps, over three ports with two queues.
+    fn arrivals() -> Vec<(Instant, Packet)> {
+        let packet = |id: u64| {
+            let mixed = forebay_tm::random::mix(id);
+            let bytes = 64 + (mixed % 1_400) as u32;
+            let (port, queue) = ((mixed >> 20) as u32 % 3, (mixed >> 30) as u32 % 2);
+            let at = id / 40 * 60_000_000 + id % 40 * 137_000;
+            (Instant::from_ps(at), Packet { id: PacketId(id), bytes, port, queue, flow: id % 7, ..Packet::default() })
+        };
+        (0..400).map(packet).collect()
+    }
+
+    /// What is seen at the instants at which something changes is what one sees who looks at every instant.
+    #[test]
+    fn nothing_is_missed_between_the_looks() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("timeline.csv");
+        for policy in [
+            "kind = \"dt\"\nalpha = 1",
+            "kind = \"abm\"\nalpha = 0.5\ninterval = \"1200ns\"",
+            "kind = \"abm\"\nalpha = 0.5\ninterval = \"37ns\"",
+            "kind = \"fba\"\nalpha = 1\ninterval = \"3us\"",
+            "kind = \"occamy\"\nalpha = 4",
+            "kind = \"pushout\"",
+        ] {
+            let text = format!(
+                "ports = 3\nrate = \"10Gbps\"\nqueues = 2\nbuffer = \"12KB\"\n[policy]\n{policy}\n[scheduler]\nkind = \"drr\"\n"
+            );
+            let switch = read_switch("switch.toml", &text).unwrap();
+            for every in [None, Some(Duration::from_ps(500_000)), Some(Duration::from_ps(7_000_000))] {
+                let all = written(Driver::watching(Tm::new(switch.clone())), false, every, &path);
+                let few = written(Driver::watching_queues(Tm::new(switch.clone())), true, every, &path);
+                assert!(all.lines().count() > 20, "{policy}: {all}");
+                assert_eq!(few, all, "{policy} every {every:?}");
+            }
+        }
+    }
+}

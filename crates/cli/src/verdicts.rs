@@ -311,6 +311,7 @@ impl Observer for Verdicts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use forebay_tm::Outcome;
 
     /// Packets leave in reverse, so every line waits for the first.
     fn reversed(packets: u64, most: usize) -> String {
@@ -327,7 +328,8 @@ mod tests {
             verdicts.arrived(Instant::ZERO, &Packet::default(), verdict);
         }
         for id in (0..packets).rev().filter(|id| id % 3 != 2) {
-            let departure = Departure { id: PacketId(id), bytes: 1, queue: None, header: false, rank: 0 };
+            let packet = Packet { id: PacketId(id), bytes: 1, ..Packet::default() };
+            let departure = Outcome::Sent.departure(&packet).unwrap();
             if id % 7 == 0 {
                 let (bytes, length) = (1, forebay_tm::Bytes::ZERO);
                 let reason = Reason::PushedOut;

@@ -2,7 +2,7 @@
 
 use forebay_results::text::bytes;
 use forebay_sim::scenario::Scenario;
-use forebay_tm::{Instant, Packet, Tm, ValidConfig, Verdict};
+use forebay_tm::{Instant, Packet, Tm, ValidConfig, Verdict, Wire};
 
 /// More are not told.
 const MOST: usize = 5;
@@ -45,8 +45,8 @@ fn refusals(scenario: &Scenario, config: &ValidConfig) -> Vec<Option<String>> {
             return None;
         }
         let packet = Packet { bytes: size, queue, class: queue, ect: true, ..Packet::default() };
-        let (verdict, why) = Tm::new(config.clone()).arrive_explained(Instant::ZERO, &packet, &mut |_| ());
-        let (done, reason) = match verdict {
+        let (outcome, why) = Tm::new(config.clone()).offer_explained(Instant::ZERO, &packet, Wire::Busy);
+        let (done, reason) = match outcome.verdict() {
             Verdict::Queued { .. } => return None,
             Verdict::Trimmed { reason } => ("trims", reason),
             Verdict::Returned { reason } => ("returns", reason),

@@ -47,7 +47,7 @@ impl Observer for Watch {
             Some(reason) => (Verdict::Trimmed, reason),
             None => (Verdict::Sent, Reason::None),
         };
-        assert_eq!(departure.header, verdict == Verdict::Trimmed);
+        assert_eq!(departure.is_header(), verdict == Verdict::Trimmed);
         let (start, end) = (Some(now.ps()), Some(end.ps()));
         self.ends(departure.id, Outcome { verdict, reason, marked: self.marked[at], start, end });
     }

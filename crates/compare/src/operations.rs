@@ -3,7 +3,7 @@
 use crate::settings::{number, random_config};
 use forebay_naive::Dice;
 use forebay_tm::packet::MAX_PACKET_BYTES;
-use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, PacketId, Reason, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Departure, Instant, Outcome, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire};
 
 /// The most calls in a case.
 const MOST: usize = 400;
@@ -80,33 +80,32 @@ impl Run {
     }
 
     fn call(&mut self, dice: &mut Dice) {
-        let mut lost = Vec::new();
         match dice.below(24) {
             0..=9 => {
                 let packet = self.random_packet(dice);
-                let verdict = self.tm.arrive(self.now, &packet, &mut |l| lost.push(l));
-                self.all_lost(&lost);
-                self.arrived(packet, verdict);
+                let wire = dice.pick(&[Wire::Busy, Wire::Idle]);
+                let outcome = self.tm.offer(self.now, &packet, wire);
+                self.offered(packet, outcome);
             }
             10..=12 => {
                 let packet = self.random_packet(dice);
-                let mut unexplained = self.tm.clone();
-                let mut lost_unexplained = Vec::new();
-                let expected = unexplained.arrive(self.now, &packet, &mut |l| lost_unexplained.push(l));
-                let (verdict, why) = self.tm.arrive_explained(self.now, &packet, &mut |l| lost.push(l));
-                assert_eq!((verdict, &lost), (expected, &lost_unexplained), "an explanation changes nothing");
-                assert_eq!(why.verdict, Some(verdict));
-                assert_eq!(self.tm.pool_counters(), unexplained.pool_counters());
-                self.all_lost(&lost);
-                self.arrived(packet, verdict);
+                let wire = dice.pick(&[Wire::Busy, Wire::Idle]);
+                let mut explained = self.tm.clone();
+                let outcome = self.tm.offer(self.now, &packet, wire);
+                let (same, why) = explained.offer_explained(self.now, &packet, wire);
+                assert_eq!(outcome, same, "an explanation changes nothing");
+                assert_eq!(why.verdict, Some(outcome.verdict()));
+                assert_eq!(self.tm.pool_counters(), explained.pool_counters());
+                assert!(self.tm.clone().losses().eq(explained.losses()), "an explanation changes nothing");
+                self.offered(packet, outcome);
             }
             13..=19 => {
                 let port = dice.below(self.tm.config().rates.len() as u64) as usize;
                 self.transmit(port);
             }
             20 => {
-                self.tm.settle(self.now, &mut |l| lost.push(l));
-                self.all_lost(&lost);
+                self.tm.advance(self.now);
+                self.all_lost();
             }
             _ => self.reconfigure(dice),
         }
@@ -179,9 +178,8 @@ impl Run {
     }
 
     fn transmit(&mut self, port: usize) -> bool {
-        let mut lost = Vec::new();
-        let departure = self.tm.transmit(self.now, port, &mut |l| lost.push(l));
-        self.all_lost(&lost);
+        let departure = self.tm.next(self.now, port);
+        self.all_lost();
         match departure {
             Some(departure) => self.departed(port, &departure),
             // A port is idle only if nothing waits, or nothing may go yet (PIEO).
@@ -190,8 +188,9 @@ impl Run {
         departure.is_some()
     }
 
-    fn arrived(&mut self, packet: Packet, verdict: Verdict) {
-        let fate = match verdict {
+    fn offered(&mut self, packet: Packet, outcome: Outcome) {
+        self.all_lost();
+        let fate = match outcome.verdict() {
             Verdict::Queued { marked } => {
                 assert!(!marked || packet.ect, "only an ECN-capable packet is marked");
                 Fate::Waits
@@ -201,10 +200,13 @@ impl Run {
             Verdict::Dropped { .. } => Fate::Dropped,
         };
         self.packets.push(Entry { packet, fate });
+        if let Some(departure) = outcome.departure(&packet) {
+            self.departed(packet.port as usize, &departure);
+        }
     }
 
-    fn all_lost(&mut self, lost: &[Lost]) {
-        for lost in lost {
+    fn all_lost(&mut self) {
+        for lost in self.tm.losses() {
             let entry = &mut self.packets[lost.id.0 as usize];
             assert!(!entry.fate.is_final(), "{lost:?} after {:?}", entry.fate);
             assert!(matches!(lost.reason, Reason::PushedOut | Reason::Expelled));
@@ -218,12 +220,12 @@ impl Run {
         let entry = &mut self.packets[departure.id.0 as usize];
         assert_eq!(entry.packet.port as usize, port, "it leaves by its port");
         let (before, after) =
-            if departure.header { (Fate::HeaderWaits, Fate::HeaderSent) } else { (Fate::Waits, Fate::Sent) };
+            if departure.is_header() { (Fate::HeaderWaits, Fate::HeaderSent) } else { (Fate::Waits, Fate::Sent) };
         assert_eq!(entry.fate, before, "{departure:?} of {:?}", entry.packet);
-        if departure.header {
-            assert!(departure.bytes <= entry.packet.bytes);
+        if departure.is_header() {
+            assert!(departure.bytes() <= entry.packet.bytes);
         } else {
-            assert_eq!(departure.bytes, entry.packet.bytes);
+            assert_eq!(departure.bytes(), entry.packet.bytes);
         }
         entry.fate = after;
     }

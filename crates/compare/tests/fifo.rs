@@ -5,7 +5,7 @@ use forebay_naive::Dice;
 use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::schedule::SchedulerConfig;
-use forebay_tm::{Bytes, FifoTm, Instant, Packet, PacketId, PerQueue, Tm, TmConfig, Verdict, View};
+use forebay_tm::{Bytes, FifoTm, Instant, Packet, PacketId, PerQueue, Tm, TmConfig, Verdict, View, Wire};
 use std::collections::HashMap;
 
 fn config(dice: &mut Dice, ports: usize) -> TmConfig {
@@ -39,9 +39,9 @@ impl Wired {
             if at > now {
                 return;
             }
-            let departure = self.tm.transmit(at, port, &mut |_| ()).unwrap();
+            let departure = self.tm.next(at, port).unwrap();
             self.left.insert(departure.id, at);
-            self.free_at[port] = at + self.tm.rate(port).serialization(u64::from(departure.bytes));
+            self.free_at[port] = at + self.tm.rate(port).serialization(u64::from(departure.bytes()));
         }
     }
 }
@@ -82,7 +82,7 @@ fn compare(dice: &mut Dice) -> [u32; 3] {
         let verdict = one.offer(now, packet.port, packet.bytes, packet.ect, free_at[port]);
         two.advance(now);
         let idle = two.free_at[port] <= now;
-        assert_eq!(two.tm.arrive(now, &packet, &mut |_| ()), verdict);
+        assert_eq!(two.tm.offer(now, &packet, Wire::Busy).verdict(), verdict);
         match verdict {
             Verdict::Queued { marked } => {
                 let at = now.max(free_at[port]);

@@ -10,8 +10,7 @@ use crate::pool::{Pool, Slot};
 use crate::remaining::Remaining;
 use crate::routes::Routes;
 use crate::stations::Stations;
-use crate::wires::{Frames, Wires};
-use forebay_tm::drive::{EndOfTime, Observer};
+use forebay_tm::drive::{Driver, EndOfTime, Observer};
 use forebay_tm::{
     Bytes, ConfigError, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Tm, TmConfig, Verdict,
 };
@@ -172,7 +171,7 @@ struct Known {
 /// The path of a frame.
 #[derive(Debug)]
 pub struct Dataplane<W = ()> {
-    driver: Wires,
+    driver: Driver,
     forwarding: Forwarding,
     classifier: Classifier,
     hands: Hands<W>,
@@ -258,13 +257,12 @@ impl<W: Witness> Observer for Hands<W> {
         self.books.pushed_out += 1;
         self.pool.give(slot);
     }
-}
 
-impl<W: Witness> Frames for Hands<W> {
-    fn bytes_of(&mut self, port: usize, departure: &Departure) -> Option<u32> {
+    /// A frame takes its wire for as long as it really is, whatever the traffic manager has cut it to.
+    fn bytes_on_wire(&mut self, port: usize, departure: &Departure) -> Option<u32> {
         let slot = slot_of(departure.id);
         let Known { length, uncut, in_queue, .. } = self.known[slot.0 as usize];
-        if let Some(queue) = departure.queue.filter(|_| in_queue) {
+        if let Some(queue) = departure.queue().filter(|_| in_queue) {
             self.cut[port * self.queues + usize::from(queue)].waiting -= 1;
         }
         if uncut {
@@ -344,7 +342,7 @@ impl<W: Witness> Dataplane<W> {
             cut: vec![CutInQueue::default(); ports * queues],
             queues,
         };
-        let driver = Wires::new(tm, overhead);
+        let driver = Driver::new(tm).with_overhead(overhead);
         let watermarks = vec![Bytes::ZERO; ports * queues];
         Self {
             driver,

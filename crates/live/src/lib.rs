@@ -37,4 +37,3 @@ mod checksum;
 mod clerk;
 #[cfg(test)]
 mod testing;
-mod wires;

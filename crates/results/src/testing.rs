@@ -7,7 +7,7 @@ use forebay_sim::network::{CablePlan, NetworkPlan, NodeId, SwitchPlan};
 use forebay_sim::scenario::{MeasureSetup, NicSetup, PathChoice, Scenario};
 use forebay_sim::transport::TransportConfig;
 use forebay_sim::workload::{PermutationConfig, WorkloadConfig, WorkloadKind};
-use forebay_tm::{Bytes, Duration, Instant, MemoryReads, Packet, PacketId, Rate, Tm, TmConfig};
+use forebay_tm::{Bytes, Duration, Instant, MemoryReads, Packet, PacketId, Rate, Tm, TmConfig, Wire};
 
 pub(crate) fn cable(a: NodeId, b: NodeId) -> CablePlan {
     CablePlan { a, b, rate: Rate::from_gbps(10), delay: Duration::from_us(1) }
@@ -109,7 +109,7 @@ pub(crate) fn places(switch: u32, offered: u64, utilization: f64) -> Vec<PlaceRe
     let mut tm = Tm::new(config.validate().unwrap());
     for id in 0..offered {
         let packet = Packet { id: PacketId(id), bytes: 1_500, ..Packet::default() };
-        tm.arrive(Instant::ZERO, &packet, &mut |_| ());
+        tm.offer(Instant::ZERO, &packet, Wire::Busy);
     }
     let mut occupancy = Occupancy::default();
     occupancy.record_zeros(10);

@@ -20,7 +20,9 @@ use forebay_script::file::Script;
 use forebay_script::trace::Event;
 use forebay_tm::random::{Random, mix};
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Departure, FifoTm, Instant, Lost, Packet as CorePacket, PacketId, Reason, Tm, Verdict, View};
+use forebay_tm::{
+    Departure, FifoTm, Instant, Lost, Outcome, Packet as CorePacket, PacketId, Reason, Tm, Verdict, View, Wire,
+};
 
 /// One port.
 #[derive(Clone, Debug)]
@@ -74,8 +76,10 @@ pub(crate) struct Switch {
     /// Headers of cut packets have a queue of their own (NDP).
     headers_apart: bool,
     spray: Random,
-    /// Packets that the core gave up during a call.
-    pub(crate) lost: Vec<Lost>,
+    /// The ranks of packets count.
+    ranked: bool,
+    /// For the packets that a buffer has lost, so that the list is made once.
+    lost: Vec<Lost>,
     /// The port of the last arrival, if the switch mirrors.
     arrived_at: usize,
     /// It neither mirrors, nor is a chip, nor plays a script.
@@ -111,6 +115,7 @@ impl Switch {
             ports_per_buffer: setup.ports_per_buffer,
             headers_apart: setup.buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
             spray: Random::stream(seed, "spray", u64::from(number)),
+            ranked: setup.buffers.iter().any(|config| config.scheduler.uses_ranks()),
             lost: Vec::new(),
             arrived_at: 0,
             is_plain: true,
@@ -291,21 +296,28 @@ impl Switch {
         let port = &mut self.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];
         let local = port.local as usize;
-        if !around.watched {
-            if let Some(departure) = tm.transmit_plainly(now, local) {
-                let label = around.wires.arena.label(departure.id.0 as Slot, departure.bytes);
-                let end = around.wires.send(port.out, label, now);
-                port.free_at = end;
-                port.armed = tm.waiting_queues(local) != 0;
-                let next = if port.armed { around.wires.clock.transmission(end, number) } else { NEVER };
-                agenda.set(number, next);
-                return;
-            }
+        let Some(departure) = tm.next(now, local) else { return self.wait_for_eligible(now, number, agenda, around) };
+        if around.watched || departure.is_header() || tm.has_losses() {
+            return self.depart_observed(now, number, departure, agenda, around);
         }
-        match pick(tm, now, local, &mut self.lost) {
-            Some(departure) => self.depart(now, number, departure, agenda, around),
-            None => self.wait_for_eligible(now, number, agenda, around),
-        }
+        let label = around.wires.arena.label(departure.id.0 as Slot, departure.bytes());
+        port.free_at = around.wires.send(port.out, label, now);
+        port.armed = tm.has_packets(local);
+        let next = if port.armed { around.wires.clock.transmission(port.free_at, number) } else { NEVER };
+        agenda.set(number, next);
+    }
+
+    /// [`Switch::depart`] where it is rare.
+    #[inline(never)]
+    fn depart_observed<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        departure: Departure,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        self.depart(now, number, departure, agenda, around);
     }
 
     /// Puts a packet on the wire; the port is woken afterwards if more wait.
@@ -321,8 +333,8 @@ impl Switch {
         let port = &mut self.ports[number];
         let (local, buffer) = (port.local as usize, port.buffer as usize);
         let slot = departure.id.0 as Slot;
-        if departure.header {
-            around.wires.arena.get_mut(slot).bytes = departure.bytes;
+        if departure.is_header() {
+            around.wires.arena.get_mut(slot).bytes = departure.bytes();
         }
         let tm = &self.buffers[buffer];
         if around.watched && around.telemetry {
@@ -331,7 +343,7 @@ impl Switch {
         if around.watched && around.tracer.is_active() {
             around.tracer.at_switch(now, self.number, number, slot, What::Sent, &around.wires);
         }
-        let label = around.wires.arena.label(slot, departure.bytes);
+        let label = around.wires.arena.label(slot, departure.bytes());
         let end = around.wires.send(port.out, label, now);
         port.free_at = end;
         if tm.has_packets(local) {
@@ -341,9 +353,7 @@ impl Switch {
             port.armed = false;
             agenda.set(number, NEVER);
         }
-        if !self.lost.is_empty() {
-            self.settle_losses(buffer, around);
-        }
+        self.settle_losses(buffer, around);
     }
 
     /// A port that sends nothing although it is idle: if it has packets, none of which may leave yet, it is woken when one may.
@@ -362,9 +372,7 @@ impl Switch {
         let at = eligible.filter(|at| *at > now && *at < Instant::NEVER);
         port.armed = at.is_some();
         agenda.set(number, at.map_or(NEVER, |at| around.wires.clock.transmission(at, number)));
-        if !self.lost.is_empty() {
-            self.settle_losses(buffer, around);
-        }
+        self.settle_losses(buffer, around);
     }
 
     /// The port that a packet leaves by.
@@ -387,60 +395,72 @@ impl Switch {
         agenda: &mut Sized<'_, NODES>,
         around: &mut Net,
     ) {
-        let Label { packet: slot, to, hash, .. } = label;
-        let (bytes, ect) = (label.bytes(), label.ect());
-        let queue = label.class() & u32::from(self.queue_mask);
-        // As `way`, which would cost some instructions more here.
-        let (salt, spray, paths) = (self.salt, &mut self.spray, around.paths);
-        let arena = &mut around.wires.arena;
-        let way = self.ways.port(to, |count| match paths {
-            PathChoice::Ecmp => choose(hash, salt, count),
-            _ => spread(paths, salt, arena.get_mut(slot), count, spray),
-        });
-        let Some(number) = way else { return around.wires.lose(slot) };
+        let slot = label.packet;
+        let Some(number) = self.way(label, around) else { return around.wires.lose(slot) };
         let port = &mut self.ports[number];
-        if port.free_at > now {
-            let tm = &mut self.buffers[port.buffer as usize];
-            let joined = tm.join_by_length(
-                now,
-                PacketId(u64::from(slot)),
-                port.local,
-                queue,
-                bytes,
-                0,
-                ect,
-                label.unscheduled(),
-            );
-            if joined != Some(false) || around.watched {
-                return self.queue_up(now, number, slot, joined, agenda, around);
-            }
-            if !port.armed {
-                port.armed = true;
-                agenda.set(number, around.wires.clock.transmission(port.free_at, number));
-            }
-            return;
-        }
-        if !around.watched {
-            let tm = &mut self.buffers[port.buffer as usize];
-            let arena = &around.wires.arena;
-            let rank = || u64::from(arena.get(slot).rank);
-            if tm.pass_by_length(now, port.local, queue, bytes, label.unscheduled(), rank) {
+        let packet = CorePacket {
+            id: PacketId(u64::from(slot)),
+            bytes: label.bytes(),
+            port: port.local,
+            queue: label.class() & u32::from(self.queue_mask),
+            class: label.class(),
+            // Not its number: those of clients' flows depend on whose turn came first.
+            flow: u64::from(label.hash),
+            rank: if self.ranked { u64::from(around.wires.arena.get(slot).rank) } else { 0 },
+            eligible: Instant::ZERO,
+            unscheduled: label.unscheduled(),
+            ect: label.ect(),
+        };
+        let tm = &mut self.buffers[port.buffer as usize];
+        let wire = if port.free_at > now { Wire::Busy } else { Wire::Idle };
+        let outcome = tm.offer(now, &packet, wire);
+        match outcome {
+            Outcome::Sent if !around.watched => {
                 port.free_at = around.wires.send(port.out, label, now);
                 if port.armed {
-                    self.after_passing(number, agenda, around);
+                    port.armed = false;
+                    agenda.set(number, NEVER);
                 }
-                return;
             }
-            if !tm.passes_by_length() && self.pass(now, number, slot, around) {
-                let port = &mut self.ports[number];
-                port.free_at = around.wires.send(port.out, label, now);
-                if port.armed || !self.lost.is_empty() {
-                    self.after_passing(number, agenda, around);
+            Outcome::Verdict(Verdict::Queued { marked: false })
+                if wire == Wire::Busy && !around.watched && !tm.has_losses() =>
+            {
+                if !port.armed {
+                    port.armed = true;
+                    agenda.set(number, around.wires.clock.transmission(port.free_at, number));
                 }
-                return;
             }
+            _ => self.after_offer(now, number, slot, wire, outcome, agenda, around),
         }
-        self.arrive_at_idle(now, number, slot, agenda, around);
+    }
+
+    /// Sees to everything about an arrival that is not simply a packet that passes or waits.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "all of it is at hand")]
+    fn after_offer<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        slot: Slot,
+        wire: Wire,
+        outcome: Outcome,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
+        if !self.settle_arrival(now, number, slot, outcome.verdict(), agenda, around) {
+            return;
+        }
+        if let Some(departure) = outcome.departure(&self.core_packet(number, slot, around)) {
+            return self.depart(now, number, departure, agenda, around);
+        }
+        let port = &mut self.ports[number];
+        if wire == Wire::Idle {
+            // An idle port that is armed waits for a packet that may leave; this may be one.
+            self.transmission_over(now, number, agenda, around);
+        } else if !port.armed {
+            port.armed = true;
+            agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+        }
     }
 
     /// A packet comes to a switch that plays a script: it is held, or it is gone.
@@ -496,34 +516,11 @@ impl Switch {
         around: &mut Net,
     ) {
         let number = label.to as usize;
-        if self.ports[number].free_at > now {
-            self.queue_up(now, number, label.packet, None, agenda, around);
-        } else {
-            self.arrive_at_idle(now, number, label.packet, agenda, around);
-        }
-    }
-
-    /// Whether a packet passes an idle port; else it has to arrive there.
-    #[inline(never)]
-    fn pass(&mut self, now: Instant, number: usize, slot: Slot, around: &Net) -> bool {
-        let core = self.core_packet(number, slot, around);
-        let tm = &mut self.buffers[self.ports[number].buffer as usize];
-        let lost = &mut self.lost;
-        tm.pass(now, &core, &mut |gone| lost.push(gone))
-    }
-
-    /// What is left to do after a packet has passed a port: one that waited for an eligible packet waits no more, and packets may
-    /// have been lost.
-    #[cold]
-    #[inline(never)]
-    fn after_passing<const NODES: usize>(&mut self, number: usize, agenda: &mut Sized<'_, NODES>, around: &mut Net) {
-        if self.ports[number].armed {
-            self.ports[number].armed = false;
-            agenda.set(number, NEVER);
-        }
-        if !self.lost.is_empty() {
-            self.settle_losses(self.ports[number].buffer as usize, around);
-        }
+        let packet = self.core_packet(number, label.packet, around);
+        let port = &mut self.ports[number];
+        let wire = if port.free_at > now { Wire::Busy } else { Wire::Idle };
+        let outcome = self.buffers[port.buffer as usize].offer(now, &packet, wire);
+        self.after_offer(now, number, label.packet, wire, outcome, agenda, around);
     }
 
     /// A packet as the core sees it.
@@ -542,58 +539,6 @@ impl Switch {
             eligible: Instant::ZERO,
             unscheduled: packet.has(flag::UNSCHEDULED),
             ect: packet.has(flag::ECT),
-        }
-    }
-
-    /// An arrival at a port that is sending, which has `joined` its queue, marked or not, or has yet to.
-    #[inline(never)]
-    fn queue_up<const NODES: usize>(
-        &mut self,
-        now: Instant,
-        number: usize,
-        slot: Slot,
-        joined: Option<bool>,
-        agenda: &mut Sized<'_, NODES>,
-        around: &mut Net,
-    ) {
-        let core = self.core_packet(number, slot, around);
-        let port = &mut self.ports[number];
-        let buffer = port.buffer as usize;
-        let lost = &mut self.lost;
-        let verdict = match joined {
-            Some(marked) => Verdict::Queued { marked },
-            None => self.buffers[buffer].arrive(now, &core, &mut |gone| lost.push(gone)),
-        };
-        let simple = verdict == (Verdict::Queued { marked: false }) && !around.watched && lost.is_empty();
-        if !simple && !self.settle_arrival(now, number, slot, verdict, agenda, around) {
-            return;
-        }
-        let port = &mut self.ports[number];
-        if !port.armed {
-            port.armed = true;
-            agenda.set(number, around.wires.clock.transmission(port.free_at, number));
-        }
-    }
-
-    /// An arrival at an idle port.
-    #[inline(never)]
-    fn arrive_at_idle<const NODES: usize>(
-        &mut self,
-        now: Instant,
-        number: usize,
-        slot: Slot,
-        agenda: &mut Sized<'_, NODES>,
-        around: &mut Net,
-    ) {
-        let core = self.core_packet(number, slot, around);
-        let port = &mut self.ports[number];
-        let tm = &mut self.buffers[port.buffer as usize];
-        let lost = &mut self.lost;
-        let verdict = tm.arrive(now, &core, &mut |gone| lost.push(gone));
-        let simple = verdict == (Verdict::Queued { marked: false }) && !around.watched && lost.is_empty();
-        if simple || self.settle_arrival(now, number, slot, verdict, agenda, around) {
-            // An idle port that is armed waits for a packet that may leave; this may be one.
-            self.transmission_over(now, number, agenda, around);
         }
     }
 
@@ -616,9 +561,7 @@ impl Switch {
         if around.tracer.is_active() {
             around.tracer.verdict(now, self.number, number, slot, verdict, &around.wires);
         }
-        if !self.lost.is_empty() {
-            self.settle_losses(self.ports[number].buffer as usize, around);
-        }
+        self.settle_losses(self.ports[number].buffer as usize, around);
         true
     }
 
@@ -668,10 +611,18 @@ impl Switch {
     }
 
     /// Packets that were pushed out, expelled or displaced are gone.
+    #[inline(always)]
+    pub(crate) fn settle_losses(&mut self, buffer: usize, around: &mut Net) {
+        if self.buffers[buffer].has_losses() {
+            self.tell_losses(buffer, around);
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    pub(crate) fn settle_losses(&mut self, buffer: usize, around: &mut Net) {
+    fn tell_losses(&mut self, buffer: usize, around: &mut Net) {
         let mut all = core::mem::take(&mut self.lost);
+        all.extend(self.buffers[buffer].losses());
         for lost in all.drain(..) {
             let slot = lost.id.0 as Slot;
             let flow = around.wires.arena.get(slot).flow;
@@ -701,11 +652,8 @@ impl Switch {
         self.settle_lined_up(until);
         for buffer in 0..self.buffers.len() {
             if self.buffers[buffer].due() <= last {
-                let lost = &mut self.lost;
-                self.buffers[buffer].settle(last, &mut |gone| lost.push(gone));
-                if !self.lost.is_empty() {
-                    self.settle_losses(buffer, around);
-                }
+                self.buffers[buffer].advance(last);
+                self.settle_losses(buffer, around);
             }
         }
     }
@@ -741,9 +689,7 @@ impl Switch {
             around.tracer.verdict(now, self.number, number, slot, verdict, &around.wires);
         }
         let buffer = self.ports[number].buffer as usize;
-        if !self.lost.is_empty() {
-            self.settle_losses(buffer, around);
-        }
+        self.settle_losses(buffer, around);
         if let Verdict::Dropped { reason } = verdict {
             if self.mirror_dropped(now, number, slot, reason, agenda, around) {
                 return;
@@ -799,12 +745,6 @@ impl Switch {
         around.flows.trimmed(packet.flow);
         true
     }
-}
-
-/// The core's choice of what leaves next, on its own.
-#[inline(never)]
-pub(crate) fn pick(tm: &mut Tm, now: Instant, port: usize, lost: &mut Vec<Lost>) -> Option<Departure> {
-    tm.transmit(now, port, &mut |gone| lost.push(gone))
 }
 
 /// Which of `count` equal ways a sprayed packet takes.

@@ -266,22 +266,28 @@ impl CellMemory {
 }
 
 /// One queue: its packets and what the buffer charges it.
+///
+/// The order of the fields is fixed, and no two that change together are neighbours: as a pair they would be packed into a
+/// vector register, which costs more.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Queue {
+    /// Packets that joined.
+    packets_in: u64,
     /// The waiting packets. Where the scheduler keeps its own order (PIFO, SP-PIFO, PIEO, AFQ) only the length is used.
     list: List,
-    /// `q_i`: bytes charged.
-    pub(crate) bytes: u64,
-    /// The largest `q_i` so far.
-    pub(crate) peak: u64,
+    /// Packets picked for transmission.
+    packets_out: u64,
     /// The policy's factor for this queue; kept here because it is needed whenever the length is.
     pub(crate) alpha: f64,
-    /// Packets that joined, packets picked for transmission, and their lengths on the wire. (In this order so that no
-    /// two that change together are neighbours: as a pair they would be packed into a vector register, which costs more.)
-    packets_in: u64,
-    packets_out: u64,
+    /// The lengths on the wire of the packets that joined.
     bytes_in: u64,
+    /// The largest `q_i` so far.
+    pub(crate) peak: u64,
+    /// The lengths on the wire of the packets that were picked.
     bytes_out: u64,
+    /// `q_i`: bytes charged.
+    pub(crate) bytes: u64,
 }
 
 impl Queue {
@@ -305,7 +311,7 @@ impl Queue {
 
     /// A packet has joined the empty queue and been picked in the same instant. Returns whether this was its peak.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, charge: u64) -> bool {
+    fn passed(&mut self, charge: u64) -> bool {
         self.packets_in += 1;
         self.bytes_in += charge;
         self.packets_out += 1;
@@ -383,10 +389,10 @@ pub(crate) struct Buffer {
     pub(crate) queues: Vec<Queue>,
     /// `B`.
     capacity: u64,
-    /// `Q`: bytes charged to all queues.
-    used: u64,
-    /// The largest `Q` so far.
-    peak: u64,
+    /// `B - Q`: bytes that are not charged to any queue.
+    free: u64,
+    /// The least of that so far.
+    least_free: u64,
     cell: u32,
     cells: Option<CellMemory>,
     /// Charged bytes read from memory to be sent beyond the bytes that the queues count as sent (the rest of cells, and
@@ -405,8 +411,8 @@ impl Buffer {
             slots: Descriptors::default(),
             queues: vec![Queue::default(); queues],
             capacity: capacity.get(),
-            used: 0,
-            peak: 0,
+            free: capacity.get(),
+            least_free: capacity.get(),
             cell,
             cells,
             read_beyond_sent: 0,
@@ -423,17 +429,17 @@ impl Buffer {
     /// `Q`.
     #[inline]
     pub(crate) fn used(&self) -> u64 {
-        self.used
+        self.capacity - self.free
     }
 
     /// `B - Q`.
     #[inline]
     pub(crate) fn remaining(&self) -> u64 {
-        self.capacity - self.used
+        self.free
     }
 
     pub(crate) fn peak(&self) -> u64 {
-        self.peak
+        self.capacity - self.least_free
     }
 
     /// `q_i`.
@@ -482,41 +488,14 @@ impl Buffer {
         before
     }
 
-    /// A packet has been charged to the buffer and picked in the same instant.
+    /// A packet has joined an empty queue and been picked in the same instant. Returns whether this was the peak of the queue.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, charge: u64) {
-        let high = self.used + charge;
-        if high > self.peak {
-            self.peak = high;
+    pub(crate) fn passed(&mut self, queue: usize, charge: u64) -> bool {
+        let free = self.free - charge;
+        if free < self.least_free {
+            self.least_free = free;
         }
-    }
-
-    /// Charges a packet to an empty queue from which it will be picked in the same instant: no list is needed.
-    #[inline(always)]
-    pub(crate) fn pass_in(&mut self, queue: usize, bytes: u32) {
-        let q = &mut self.queues[queue];
-        let charge = u64::from(bytes);
-        q.bytes = charge;
-        if charge > q.peak {
-            q.peak = charge;
-        }
-        q.packets_in += 1;
-        q.bytes_in += charge;
-        self.used += charge;
-        if self.used > self.peak {
-            self.peak = self.used;
-        }
-    }
-
-    /// Picks the packet of [`Buffer::pass_in`].
-    #[inline(always)]
-    pub(crate) fn pass_out(&mut self, queue: usize, bytes: u32) {
-        let q = &mut self.queues[queue];
-        let charge = u64::from(bytes);
-        q.bytes = 0;
-        q.packets_out += 1;
-        q.bytes_out += charge;
-        self.used -= charge;
+        self.queues[queue].passed(charge)
     }
 
     #[cold]
@@ -579,9 +558,9 @@ impl Buffer {
 
     #[inline(always)]
     fn charge_pool<const PLAIN: bool>(&mut self, slot: Slot, charge: u64) {
-        self.used += charge;
-        if self.used > self.peak {
-            self.peak = self.used;
+        self.free -= charge;
+        if self.free < self.least_free {
+            self.least_free = self.free;
         }
         if !PLAIN && self.cells.is_some() {
             self.take_cells(slot, charge);
@@ -590,7 +569,7 @@ impl Buffer {
 
     #[inline(always)]
     fn discharge_pool<const PLAIN: bool>(&mut self, slot: Slot, charge: u64) {
-        self.used -= charge;
+        self.free += charge;
         if !PLAIN && self.cells.is_some() {
             self.give_cells_back(slot, charge);
         }
@@ -629,7 +608,7 @@ impl Buffer {
             used += bytes;
             all.extend(slots);
         }
-        used == self.used
+        used == self.used()
             && used <= self.capacity
             && used % u64::from(self.cell) == 0
             && all.len() + header_packets == self.slots.in_use()

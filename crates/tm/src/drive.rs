@@ -3,11 +3,12 @@
 //! At one instant, in this order: transmissions that end, lowest port first, each followed at once by the pick of that port's
 //! next packet; periodic updates of policies; arrivals, in the order they are given; expulsions.
 
+use crate::config::{ConfigError, TmConfig};
 use crate::max_tree::MaxTree;
 use crate::packet::Packet;
 use crate::switch::Tm;
-use crate::units::Instant;
-use crate::verdict::{Departure, Explanation, Lost, Verdict};
+use crate::units::{Instant, Rate};
+use crate::verdict::{Departure, Explanation, Lost, Outcome, Verdict, Wire};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -20,8 +21,27 @@ pub trait Observer {
     fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant);
     /// A packet that was waiting is gone.
     fn lost(&mut self, lost: Lost);
-    /// An instant in which something happened is over. Called only by a driver that watches every instant.
+    /// Bytes that a packet takes of its wire, if it is not as long as the traffic manager says. `None` if it cannot leave: then it
+    /// is gone, and the next packet of the port leaves instead.
+    fn bytes_on_wire(&mut self, _port: usize, departure: &Departure) -> Option<u32> {
+        Some(departure.bytes())
+    }
+    /// An instant in which something happened is over. Called only by a driver that watches.
     fn instant_over(&mut self, _now: Instant, _tm: &Tm) {}
+    /// The next instant whose end is to be shown even if nothing happens in it. Asked only by a driver that watches.
+    fn next_look(&self) -> Instant {
+        Instant::NEVER
+    }
+}
+
+/// Which instants a driver shows the end of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watch {
+    Nothing,
+    /// Those in which a queue may have changed.
+    Queues,
+    /// Those of periodic updates, too.
+    Everything,
 }
 
 /// An observer that looks away.
@@ -54,23 +74,16 @@ impl fmt::Display for EndOfTime {
 
 impl core::error::Error for EndOfTime {}
 
-/// A port's wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wire {
-    Idle,
-    Busy,
-    /// Idle, but packets wait that may leave later (PIEO).
-    Waiting,
-}
-
 /// A traffic manager and its wires.
 #[derive(Clone, Debug)]
 pub struct Driver {
     tm: Tm,
     wires: Vec<Wire>,
-    /// Per port the complement of when its wire is free or its packets may leave; 0 for never. The largest is the first.
+    /// Per port when its wire is free or its packets may leave.
+    free_at: Vec<Option<Instant>>,
+    /// The complements of these; 0 for never. The largest is the first.
     ends: MaxTree,
-    watch: bool,
+    watch: Watch,
     /// Bytes that each packet takes of its wire beside its own, such as a preamble and the gap between frames.
     overhead: u64,
     now: Instant,
@@ -83,8 +96,9 @@ impl Driver {
         Self {
             tm,
             wires: vec![Wire::Idle; ports],
+            free_at: vec![None; ports],
             ends: MaxTree::new(ports),
-            watch: false,
+            watch: Watch::Nothing,
             overhead: 0,
             now: Instant::ZERO,
         }
@@ -99,7 +113,13 @@ impl Driver {
     /// The same, reporting the end of every instant in which something happens, also those of periodic updates and of
     /// expulsions. Changes no verdict.
     pub fn watching(tm: Tm) -> Self {
-        Self { watch: true, ..Self::new(tm) }
+        Self { watch: Watch::Everything, ..Self::new(tm) }
+    }
+
+    /// The same, reporting the end of every instant in which a queue may change, and of those that the observer asks for. What
+    /// periodic updates have come to by then is worked out at once, however many of them there were.
+    pub fn watching_queues(tm: Tm) -> Self {
+        Self { watch: Watch::Queues, ..Self::new(tm) }
     }
 
     /// The traffic manager.
@@ -107,9 +127,18 @@ impl Driver {
         &self.tm
     }
 
-    /// Changes the settings of the traffic manager; see [`Tm::reconfigure`].
-    pub fn reconfigure(&mut self, config: crate::TmConfig) -> Result<(), crate::ConfigError> {
-        self.tm.reconfigure(config)
+    /// Changes the settings of the traffic manager; see [`Tm::reconfigure`]. What is left of a packet on a wire takes as long as it
+    /// does at the new rate.
+    pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
+        let before: Vec<Rate> = (0..self.wires.len()).map(|port| self.tm.rate(port)).collect();
+        self.tm.reconfigure(config)?;
+        for (port, before) in before.into_iter().enumerate() {
+            let after = self.tm.rate(port);
+            if let (Wire::Busy, Some(end), true) = (self.wires[port], self.free_at[port], before != after) {
+                self.set_end(port, Some(retimed(self.now, end, before, after)));
+            }
+        }
+        Ok(())
     }
 
     /// A packet arrives at `now`, which is not before the last arrival.
@@ -120,8 +149,10 @@ impl Driver {
         observer: &mut impl Observer,
     ) -> Result<Verdict, EndOfTime> {
         self.advance(now, observer)?;
-        let verdict = self.tm.arrive(now, packet, &mut |lost| observer.lost(lost));
-        self.after_arrival(now, packet, verdict, observer)
+        let wire = self.wires[packet.port as usize];
+        let outcome = self.tm.offer(now, packet, wire);
+        self.after_offer(now, packet, wire, outcome, observer)?;
+        Ok(outcome.verdict())
     }
 
     /// [`Driver::arrive`], with the numbers that led to the verdict.
@@ -132,30 +163,42 @@ impl Driver {
         observer: &mut impl Observer,
     ) -> Result<(Verdict, Explanation), EndOfTime> {
         self.advance(now, observer)?;
-        let (verdict, why) = self.tm.arrive_explained(now, packet, &mut |lost| observer.lost(lost));
-        self.after_arrival(now, packet, verdict, observer)?;
-        Ok((verdict, why))
+        let wire = self.wires[packet.port as usize];
+        let (outcome, why) = self.tm.offer_explained(now, packet, wire);
+        self.after_offer(now, packet, wire, outcome, observer)?;
+        Ok((outcome.verdict(), why))
     }
 
-    fn after_arrival(
+    fn after_offer(
         &mut self,
         now: Instant,
         packet: &Packet,
-        verdict: Verdict,
+        wire: Wire,
+        outcome: Outcome,
         observer: &mut impl Observer,
-    ) -> Result<Verdict, EndOfTime> {
-        observer.arrived(now, packet, verdict);
-        if self.wires[packet.port as usize] != Wire::Busy {
-            self.start(now, packet.port as usize, observer)?;
+    ) -> Result<(), EndOfTime> {
+        self.tell_losses(observer);
+        observer.arrived(now, packet, outcome.verdict());
+        let port = packet.port as usize;
+        if let Some(departure) = outcome.departure(packet) {
+            if self.start(now, port, departure, observer)? {
+                return Ok(());
+            }
         }
-        Ok(verdict)
+        if wire == Wire::Idle { self.pick(now, port, observer) } else { Ok(()) }
+    }
+
+    fn tell_losses(&mut self, observer: &mut impl Observer) {
+        if self.tm.has_losses() {
+            self.tm.losses().for_each(|lost| observer.lost(lost));
+        }
     }
 
     /// Lets time pass up to the arrivals of `now`.
     pub fn advance(&mut self, now: Instant, observer: &mut impl Observer) -> Result<(), EndOfTime> {
         while let Some((end, port)) = self.next_end().filter(|(end, _)| *end <= now) {
             self.move_to(end, observer);
-            self.start(end, port, observer)?;
+            self.pick(end, port, observer)?;
         }
         self.move_to(now, observer);
         Ok(())
@@ -165,11 +208,10 @@ impl Driver {
     pub fn finish(&mut self, observer: &mut impl Observer) -> Result<(), EndOfTime> {
         while let Some((end, port)) = self.next_end() {
             self.move_to(end, observer);
-            self.start(end, port, observer)?;
+            self.pick(end, port, observer)?;
         }
-        if self.watch {
-            self.tm.settle(self.now, &mut |lost| observer.lost(lost));
-            observer.instant_over(self.now, &self.tm);
+        if self.watch != Watch::Nothing {
+            self.look(self.now, observer);
         }
         Ok(())
     }
@@ -194,40 +236,94 @@ impl Driver {
 
     /// Closes the instants before `now`.
     fn move_to(&mut self, now: Instant, observer: &mut impl Observer) {
-        if self.watch && now > self.now {
-            self.tm.settle(self.now, &mut |lost| observer.lost(lost));
-            observer.instant_over(self.now, &self.tm);
-            while self.tm.due() < now {
-                let at = self.tm.due();
-                self.tm.settle(at, &mut |lost| observer.lost(lost));
-                observer.instant_over(at, &self.tm);
+        if self.watch != Watch::Nothing && now > self.now {
+            self.look(self.now, observer);
+            loop {
+                let looks = self.watch == Watch::Everything || self.tm.expels();
+                let due = if looks { self.tm.due() } else { Instant::NEVER };
+                let at = due.min(observer.next_look());
+                if at >= now {
+                    break;
+                }
+                self.look(at, observer);
             }
         }
         self.now = now;
     }
 
+    /// Does what is due at the end of an instant, and shows what is there then.
+    fn look(&mut self, at: Instant, observer: &mut impl Observer) {
+        self.tm.advance(at);
+        self.tell_losses(observer);
+        observer.instant_over(at, &self.tm);
+    }
+
     /// Puts the next packet of an idle port on its wire.
-    fn start(&mut self, now: Instant, port: usize, observer: &mut impl Observer) -> Result<(), EndOfTime> {
-        let free_at = match self.tm.transmit(now, port, &mut |lost| observer.lost(lost)) {
-            Some(departure) => {
-                let end = self
-                    .tm
-                    .rate(port)
-                    .checked_serialization(u64::from(departure.bytes) + self.overhead)
-                    .and_then(|span| now.checked_add(span))
-                    .filter(|end| *end < Instant::NEVER)
-                    .ok_or(EndOfTime { port, at: now })?;
-                observer.started(now, port, &departure, end);
-                self.wires[port] = Wire::Busy;
-                Some(end)
+    fn pick(&mut self, now: Instant, port: usize, observer: &mut impl Observer) -> Result<(), EndOfTime> {
+        loop {
+            let departure = self.tm.next(now, port);
+            self.tell_losses(observer);
+            let Some(departure) = departure else { break };
+            if self.start(now, port, departure, observer)? {
+                return Ok(());
             }
-            None => {
-                let later = self.tm.next_eligible(port).filter(|at| *at < Instant::NEVER);
-                self.wires[port] = if later.is_some() { Wire::Waiting } else { Wire::Idle };
-                later
-            }
-        };
-        self.ends.set(port, free_at.map_or(0, |end| !end.ps()));
+        }
+        self.wires[port] = Wire::Idle;
+        // Packets may wait that may leave later.
+        let later = self.tm.next_eligible(port).filter(|at| *at < Instant::NEVER);
+        self.set_end(port, later);
         Ok(())
+    }
+
+    /// A port starts to send a packet. Returns whether it could.
+    fn start(
+        &mut self,
+        now: Instant,
+        port: usize,
+        departure: Departure,
+        observer: &mut impl Observer,
+    ) -> Result<bool, EndOfTime> {
+        let Some(bytes) = observer.bytes_on_wire(port, &departure) else { return Ok(false) };
+        let end = self
+            .tm
+            .rate(port)
+            .checked_serialization(u64::from(bytes) + self.overhead)
+            .and_then(|span| now.checked_add(span))
+            .filter(|end| *end < Instant::NEVER)
+            .ok_or(EndOfTime { port, at: now })?;
+        observer.started(now, port, &departure.with_bytes(bytes), end);
+        self.wires[port] = Wire::Busy;
+        self.set_end(port, Some(end));
+        Ok(true)
+    }
+
+    fn set_end(&mut self, port: usize, end: Option<Instant>) {
+        self.free_at[port] = end;
+        self.ends.set(port, end.map_or(0, |end| !end.ps()));
+    }
+}
+
+/// When a packet that would have left at `end` leaves at another rate.
+fn retimed(now: Instant, end: Instant, before: Rate, after: Rate) -> Instant {
+    let left = u128::from(end.ps().saturating_sub(now.ps())) * u128::from(before.bps());
+    let left = left.div_ceil(u128::from(after.bps().max(1)));
+    let last = Instant::NEVER.ps() - 1;
+    Instant::from_ps(u64::try_from(left).map_or(last, |left| now.ps().saturating_add(left).min(last)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_packet_takes_its_time_at_the_new_rate() {
+        let at = Instant::from_ps;
+        let rate = Rate::from_bps;
+        assert_eq!(retimed(at(100), at(300), rate(1_000), rate(2_000)), at(200));
+        assert_eq!(retimed(at(100), at(300), rate(2_000), rate(1_000)), at(500));
+        assert_eq!(retimed(at(100), at(300), rate(3), rate(7)), at(100 + 86), "rounded up: never early");
+        assert_eq!(retimed(at(300), at(300), rate(1), rate(1_000)), at(300));
+        let end = retimed(at(1), at(u64::MAX - 5), rate(u64::MAX), rate(1));
+        assert_eq!(end.ps(), u64::MAX - 1, "there is no later time");
     }
 }

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
-//! use forebay_tm::{Instant, Packet, PacketId, Tm, TmConfig, Verdict};
+//! use forebay_tm::{Instant, Outcome, Packet, PacketId, Tm, TmConfig, Verdict, Wire};
 //!
 //! let mut config = TmConfig::new(vec!["10Gbps".parse().unwrap(); 4], "60KB".parse().unwrap());
 //! config.policy = PolicyConfig::DynamicThresholds(DynamicThresholdsConfig::default());
@@ -22,11 +22,13 @@
 //!
 //! let now = Instant::ZERO;
 //! let packet = Packet { id: PacketId(7), bytes: 1_500, port: 2, ..Packet::default() };
-//! assert_eq!(tm.arrive(now, &packet, &mut |_| ()), Verdict::Queued { marked: false });
-//! let departure = tm.transmit(now, 2, &mut |_| ()).unwrap();
-//! assert_eq!(departure.id, PacketId(7));
-//! let busy_for = tm.rate(2).serialization(u64::from(departure.bytes));
+//! // The first packet leaves at once; the next one waits for it.
+//! assert_eq!(tm.offer(now, &packet, Wire::Idle), Outcome::Sent);
+//! let second = Packet { id: PacketId(8), ..packet };
+//! assert_eq!(tm.offer(now, &second, Wire::Busy), Outcome::Verdict(Verdict::Queued { marked: false }));
+//! let busy_for = tm.rate(2).serialization(u64::from(packet.bytes));
 //! assert_eq!(busy_for.to_string(), "1.2us");
+//! assert_eq!(tm.next(now + busy_for, 2).unwrap().id, PacketId(8));
 //! ```
 
 #![no_std]
@@ -62,5 +64,5 @@ pub use fifo::FifoTm;
 pub use packet::{Packet, PacketId};
 pub use switch::Tm;
 pub use units::{Bytes, Duration, Instant, Rate};
-pub use verdict::{Departure, Explanation, Holder, Lost, RankTest, Reason, Threshold, Verdict};
+pub use verdict::{Departure, Explanation, Holder, Lost, Outcome, RankTest, Reason, Threshold, Verdict, Wire};
 pub use view::View;

@@ -1,11 +1,11 @@
 //! The path of a packet through the switch: the only place that changes the buffer.
 //!
 //! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call branches on
-//! the policy once, at the door, and the compiler makes a straight path for each. A second split, `PLAIN`, leaves out what most
-//! switches do not need (ranks, limits, marking, trimming, cells, an order of the scheduler's own).
+//! the policy once and the compiler makes a straight path for each. A [`Datapath`], chosen when the switch is built or
+//! reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do not have.
 
 use crate::admit::{Admission, Request, Scheme};
-use crate::buffer::{Buffer, Descriptor, List, Queue, Taken};
+use crate::buffer::{Buffer, Descriptor, List, Taken};
 use crate::config::ValidConfig;
 use crate::counters::Losses;
 use crate::mark::{Mark, MarkAction, MarkConfig, Marker, StepConfig};
@@ -14,7 +14,7 @@ use crate::rank::{RankConfig, Ranker};
 use crate::schedule::{Cursor, Join, Place, Scheduler, SchedulerConfig};
 use crate::trim::{HeaderTurn, TrimConfig};
 use crate::units::{Bytes, Instant};
-use crate::verdict::{Departure, Explanation, Holder, Lost, Reason, Verdict, Why};
+use crate::verdict::{Departure, Explanation, Holder, Lost, Outcome, Reason, Verdict, Why, Wire};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -36,6 +36,12 @@ pub(crate) struct Port {
 }
 
 impl Port {
+    /// Whether neither data nor headers wait.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting == 0 && self.headers.is_empty()
+    }
+
     /// A packet has joined queue `number`, which held `before` bytes.
     #[inline(always)]
     fn grew(&mut self, number: usize, charge: u64, before: u64) {
@@ -48,6 +54,18 @@ impl Port {
         }
     }
 
+    /// A packet has joined the empty queue `number` of the idle port and was picked in the same instant; whether the queue was never
+    /// longer is known.
+    #[inline(always)]
+    fn passed(&mut self, number: usize, bytes: u32, is_peak: bool) {
+        if is_peak {
+            // A port's peak is never below those of its queues.
+            self.peak = self.peak.max(u64::from(bytes));
+        }
+        self.cursor.arrive_at(number);
+        self.turn = HeaderTurn::default();
+    }
+
     /// A packet has left queue `number`, which holds `after` bytes.
     #[inline(always)]
     fn shrank(&mut self, number: usize, charge: u64, after: u64) {
@@ -58,20 +76,93 @@ impl Port {
     }
 }
 
-/// What a switch does beyond the plain path of a packet, as bits, so that one test tells whether anything is needed.
-mod extra {
-    /// Packets have ranks.
-    pub(super) const RANKS: u32 = 1 << 0;
-    /// There is a `queue_capacity` or a watermark.
-    pub(super) const LIMITS: u32 = 1 << 1;
-    /// There is a marking rule.
-    pub(super) const MARKING: u32 = 1 << 2;
-    /// The scheduler keeps packets in an order of its own.
-    pub(super) const SORTED: u32 = 1 << 3;
-    /// There may be headers.
-    pub(super) const TRIMMING: u32 = 1 << 4;
-    /// Cells are larger than a byte, or are pointers.
-    pub(super) const CELLS: u32 = 1 << 5;
+/// How packets come into the switch: what its settings ask for beside the policy. All but the last are fast paths, on which packets are
+/// charged by the byte and wait in order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Datapath {
+    /// The policy alone decides.
+    Plain,
+    /// There are limits of queues, or a step above which packets are marked.
+    Checked,
+    /// AIFO's test comes first, by ranks that packets carry; then the same as before.
+    Aifo,
+    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other rules for marking.
+    Full,
+}
+
+/// What a fast path asks beside the policy.
+pub(crate) trait Checks {
+    /// Limits of queues and the step of marking.
+    const LIMITS: bool;
+    /// AIFO's test.
+    const AIFO: bool;
+}
+
+/// [`Datapath::Plain`].
+pub(crate) struct Plain;
+
+/// [`Datapath::Checked`].
+pub(crate) struct Checked;
+
+/// [`Datapath::Aifo`].
+pub(crate) struct Aifo;
+
+impl Checks for Plain {
+    const LIMITS: bool = false;
+    const AIFO: bool = false;
+}
+
+impl Checks for Checked {
+    const LIMITS: bool = true;
+    const AIFO: bool = false;
+}
+
+impl Checks for Aifo {
+    const LIMITS: bool = true;
+    const AIFO: bool = true;
+}
+
+/// How packets leave the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Departing {
+    /// [`FastRoundRobin`].
+    FastRoundRobin,
+    /// [`Fast`].
+    Fast,
+    /// [`Full`].
+    Full,
+}
+
+/// What is asked when a packet leaves.
+pub(crate) trait Departures {
+    /// No headers, no cells, no order by rank.
+    const FAST: bool;
+    /// The scheduler is round robin, or there is only one queue to go around.
+    const ROUND_ROBIN: bool;
+}
+
+/// On the fast path, the queues in turn.
+pub(crate) struct FastRoundRobin;
+
+/// On the fast path.
+pub(crate) struct Fast;
+
+/// With everything that there is.
+pub(crate) struct Full;
+
+impl Departures for FastRoundRobin {
+    const FAST: bool = true;
+    const ROUND_ROBIN: bool = true;
+}
+
+impl Departures for Fast {
+    const FAST: bool = true;
+    const ROUND_ROBIN: bool = false;
+}
+
+impl Departures for Full {
+    const FAST: bool = false;
+    const ROUND_ROBIN: bool = false;
 }
 
 /// All of a traffic manager but its policy.
@@ -84,12 +175,16 @@ pub(crate) struct Path {
     pub(crate) marker: Marker,
     pub(crate) ports: Vec<Port>,
     pub(crate) losses: Vec<Losses>,
-    /// Bits of [`extra`].
-    extras: u32,
+    pub(crate) datapath: Datapath,
+    pub(crate) departing: Departing,
     /// The scheduler is round robin, or there is only one queue to go around.
     round_robin: bool,
-    /// Packets can pass an idle port: see [`Path::can_pass`].
-    passable: bool,
+    /// What the scheduler remembers of a packet that meets no other is a port's cursor at most.
+    sends_at_once: bool,
+    /// Packets have ranks.
+    ranked: bool,
+    /// The scheduler keeps packets in an order of its own.
+    sorted: bool,
     /// `K`.
     queues: usize,
     /// `queue_capacity`, or no limit.
@@ -98,6 +193,8 @@ pub(crate) struct Path {
     watermark: u64,
     /// Where step marking starts, if that is the rule.
     step: u64,
+    /// Packets that were pushed out, expelled or displaced since the caller asked.
+    pub(crate) untold: Vec<Lost>,
     /// From this instant on there is something that the core must do on its own.
     pub(crate) due: Instant,
     /// The latest time that a call gave.
@@ -119,13 +216,17 @@ impl Path {
                 })
                 .collect(),
             losses: vec![Losses::default(); config.total_queues()],
-            extras: 0,
+            datapath: Datapath::Full,
+            departing: Departing::Full,
             round_robin: false,
-            passable: false,
+            sends_at_once: false,
+            ranked: false,
+            sorted: false,
             queues: config.queues,
             queue_capacity: 0,
             watermark: 0,
             step: u64::MAX,
+            untold: Vec::new(),
             due: Instant::NEVER,
             clock: Instant::ZERO,
             config,
@@ -149,19 +250,33 @@ impl Path {
         };
         self.round_robin =
             matches!(config.scheduler, SchedulerConfig::RoundRobin | SchedulerConfig::Fifo | SchedulerConfig::Aifo(_));
-        self.extras = [
-            (config.scheduler.uses_ranks(), extra::RANKS),
-            (self.queue_capacity != u32::MAX || self.watermark != u64::MAX, extra::LIMITS),
-            (config.mark.is_some(), extra::MARKING),
-            (!config.scheduler.keeps_order(), extra::SORTED),
-            (config.trim.is_some() || self.headers_among_data() > 0, extra::TRIMMING),
-            (config.cell.get() != 1 || config.cell_pointers, extra::CELLS),
-        ]
-        .into_iter()
-        .fold(0, |bits, (needed, bit)| if needed { bits | bit } else { bits });
-        let plain = self.is_plain() || self.is_plain_aifo() || (self.is_plain_step() && self.step > 0);
-        let remembers_little = self.round_robin || matches!(self.config.scheduler, SchedulerConfig::Strict);
-        self.passable = plain && remembers_little;
+        self.sends_at_once = self.round_robin || matches!(config.scheduler, SchedulerConfig::Strict);
+        self.ranked = config.scheduler.uses_ranks();
+        self.sorted = !config.scheduler.keeps_order();
+        self.datapath = self.choose_datapath();
+        let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_)));
+        self.departing = match self.datapath == Datapath::Full || cuts || self.headers_among_data() > 0 {
+            true => Departing::Full,
+            false if self.round_robin => Departing::FastRoundRobin,
+            false => Departing::Fast,
+        };
+    }
+
+    fn choose_datapath(&self) -> Datapath {
+        let config = &self.config;
+        let by_the_byte = config.cell.get() == 1 && !config.cell_pointers;
+        // A step of 0 marks packets that find an idle wire, too.
+        let simple_marking = config.mark.is_none() || (self.step != u64::MAX && self.step > 0);
+        let carried = matches!(config.rank, RankConfig::Given | RankConfig::Srpt);
+        if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) {
+            Datapath::Full
+        } else if matches!(config.scheduler, SchedulerConfig::Aifo(_)) {
+            Datapath::Aifo
+        } else if self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX {
+            Datapath::Checked
+        } else {
+            Datapath::Plain
+        }
     }
 
     /// Headers of cut packets that wait among the data. They may outlast the setting that cut them.
@@ -171,236 +286,191 @@ impl Path {
         self.losses.iter().map(cut).sum::<u64>() - apart as u64
     }
 
-    /// Whether packets take the plain path.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.extras == 0
-    }
-
-    #[inline(always)]
-    fn has(&self, extras: u32) -> bool {
-        self.extras & extras != 0
-    }
-
     // ---- Arrivals ----------------------------------------------------------------------------------------------------
 
-    /// Steps 1 to 6 of an arrival.
-    ///
-    /// `AIFO` says that its test is all that is beyond the plain path, `STEP` that step marking is.
+    /// The place of a packet in queue `number` of its port.
     #[inline(always)]
-    pub(crate) fn arrive<P: Scheme, const PLAIN: bool, const AIFO: bool, const STEP: bool>(
-        &mut self,
-        policy: &mut P,
-        now: Instant,
-        packet: &Packet,
-        lost: &mut impl FnMut(Lost),
-        why: &mut impl Why,
-    ) -> Verdict {
-        let port = packet.port as usize;
-        let number = policy.classify(now, packet);
+    fn place_of(&self, packet: &Packet, number: usize) -> Place {
         // One test for a length of 1 to `MAX_PACKET_BYTES`.
         let has_length = packet.bytes as i32 > 0;
         assert!(
             number < self.queues && has_length,
             "the packet names a queue of its port and is not empty nor too long"
         );
-        let place = Place { port, queue: port * self.queues + number };
-        let charge = if PLAIN { u64::from(packet.bytes) } else { self.buffer.charge(packet.bytes) };
+        Place { port: packet.port as usize, queue: packet.port as usize * self.queues + number }
+    }
+
+    /// Steps 1 to 6 of an arrival on the fast path. At an idle wire a packet that meets no other leaves at once.
+    #[inline(always)]
+    pub(crate) fn offer_fast<P: Scheme, C: Checks>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        wire: Wire,
+        why: &mut impl Why,
+    ) -> Outcome {
+        let number = policy.classify(now, packet);
+        let place = self.place_of(packet, number);
+        let charge = u64::from(packet.bytes);
         why.note(|e| self.describe(e, now, place.queue, charge));
         // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
-        if (!PLAIN || AIFO || P::COUNTS_ARRIVALS) && charge > self.buffer.capacity() {
-            return self.oversize(packet, place);
+        if P::COUNTS_ARRIVALS && charge > self.buffer.capacity() {
+            return self.oversize(packet.bytes, place).into();
         }
-        let mut rank = packet.rank;
         // Step 2.
-        if AIFO {
-            let waiting = self.buffer.queues[place.queue].packets();
-            if !self.scheduler.admits(port, packet.rank, waiting, why) {
-                return self.drop(packet, place, Reason::Rank, why);
-            }
-        }
-        if !PLAIN && self.has(extra::RANKS | extra::LIMITS) {
-            rank = self.ranker.rank(now, packet);
-            if let Some(reason) = self.limit(place, rank, why) {
-                return self.reject(policy, packet, place, reason, why);
+        if C::LIMITS {
+            if let Some(reason) = self.check::<C>(place, charge, packet.rank, why) {
+                return self.reject(policy, packet, charge, place, reason, why).into();
             }
         }
         // Step 3.
-        let request = Request { now, packet, queue: place.queue, number, charge };
         loop {
-            match policy.admit(request, &self.buffer, why) {
+            match policy.admit(Request { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
                 Admission::Admit => break,
-                Admission::Reject(_) if PLAIN && charge > self.buffer.capacity() => {
-                    return self.oversize(packet, place);
+                Admission::Reject(reason) => {
+                    return self.reject(policy, packet, charge, place, reason, why).into();
                 }
-                Admission::Reject(reason) if PLAIN => return self.drop(packet, place, reason, why),
-                Admission::Reject(reason) => return self.reject(policy, packet, place, reason, why),
-                Admission::PushOut(victim) => self.push_out(policy, now, victim, lost),
+                Admission::PushOut(victim) => self.push_out(policy, now, victim),
             }
         }
         // Steps 5 and 6.
-        if !PLAIN && self.has(extra::MARKING | extra::SORTED) {
-            return self.enqueue_with_care(policy, now, packet, place, charge, rank, lost, why);
+        let Self { ports, buffer, .. } = self;
+        let port = &mut ports[place.port];
+        // A packet that the policy has moved to another queue waits there until the caller asks for it and is told the queue;
+        // and so does one that others had to give way to.
+        let alone = wire == Wire::Idle
+            && number == packet.queue as usize
+            && port.is_empty()
+            && (!P::TAKES_BACK || self.untold.is_empty());
+        if alone && self.sends_at_once {
+            port.passed(number, packet.bytes, buffer.passed(place.queue, charge));
+            policy.passed(place, packet.bytes);
+            policy.sent(now, packet.bytes);
+            self.see_to_expulsions(policy, now, false);
+            return Outcome::Sent;
         }
-        let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
-        let before = self.buffer.append::<PLAIN>(place.queue, descriptor);
+        let descriptor = Descriptor::new(packet.id, packet.bytes, packet.bytes, packet.rank);
+        let before = buffer.append::<true>(place.queue, descriptor);
         self.joined(policy, now, place, number, charge, before);
-        if !PLAIN && self.has(extra::RANKS) {
+        let marked = C::LIMITS && before >= self.step && packet.ect;
+        if marked {
+            self.losses[place.queue].marked.add(packet.bytes);
+        }
+        if alone { self.send_alone(policy, now, place.port) } else { Verdict::Queued { marked }.into() }
+    }
+
+    /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a caller can keep
+    /// the packet in registers.
+    #[inline(never)]
+    pub(crate) fn offer_full<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: Packet,
+        wire: Wire,
+        why: &mut impl Why,
+    ) -> Outcome {
+        let was_empty = self.ports[packet.port as usize].is_empty();
+        let (number, verdict) = self.arrive(policy, now, &packet, why);
+        let is_first = wire == Wire::Idle && was_empty && number == packet.queue as usize && self.untold.is_empty();
+        if is_first && verdict == (Verdict::Queued { marked: false }) {
+            return self.send_alone(policy, now, packet.port as usize);
+        }
+        verdict.into()
+    }
+
+    /// Steps 1 to 6 of an arrival. Returns the number of the packet's queue, and what it got.
+    #[inline]
+    fn arrive<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        why: &mut impl Why,
+    ) -> (usize, Verdict) {
+        let number = policy.classify(now, packet);
+        let place = self.place_of(packet, number);
+        let charge = self.buffer.charge(packet.bytes);
+        why.note(|e| self.describe(e, now, place.queue, charge));
+        // Step 1.
+        if charge > self.buffer.capacity() {
+            return (number, self.oversize(packet.bytes, place));
+        }
+        // Step 2.
+        let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
+        let refused = match &self.config.scheduler {
+            SchedulerConfig::Aifo(_) => self.check::<Aifo>(place, charge, rank, why),
+            _ => self.check::<Checked>(place, charge, rank, why),
+        };
+        if let Some(reason) = refused {
+            return (number, self.reject(policy, packet, charge, place, reason, why));
+        }
+        // Step 3.
+        loop {
+            match policy.admit(Request { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
+                Admission::Admit => break,
+                Admission::Reject(reason) => {
+                    return (number, self.reject(policy, packet, charge, place, reason, why));
+                }
+                Admission::PushOut(victim) => self.push_out(policy, now, victim),
+            }
+        }
+        // Step 5.
+        let mark = self.marker.judge(now, place.queue, self.buffer.length(place.queue), packet.ect);
+        if mark == Mark::Drop {
+            return (number, self.drop(packet.bytes, place, Reason::Marking, why));
+        }
+        // Step 6.
+        let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
+        let before = if self.sorted {
+            let lane = match self.scheduler.join(packet, rank) {
+                Join::Yes(lane) => lane,
+                Join::Displace => {
+                    self.push_out(policy, now, place.queue);
+                    0
+                }
+                Join::No => return (number, self.drop(packet.bytes, place, Reason::Rank, why)),
+            };
+            let (slot, before) = self.buffer.adopt(place.queue, descriptor);
+            self.scheduler.insert(place.port, slot, lane, packet, &mut self.buffer);
+            before
+        } else {
+            self.buffer.append::<false>(place.queue, descriptor)
+        };
+        let marked = mark == Mark::Yes;
+        if marked {
+            self.losses[place.queue].marked.add(packet.bytes);
+        }
+        self.joined(policy, now, place, number, charge, before);
+        if self.ranked {
             self.ranker.joined(packet, rank);
         }
-        if STEP && before >= self.step && packet.ect {
-            self.losses[place.queue].marked.add(packet.bytes);
-            return Verdict::Queued { marked: true };
-        }
-        Verdict::Queued { marked: false }
+        (number, Verdict::Queued { marked })
     }
 
-    /// Whether a packet that comes to this port, while its wire is idle, would leave it at once and be the only one: nothing waits,
-    /// and what the scheduler remembers of such a packet is a port's cursor at most. On the plain path.
-    #[inline(always)]
-    pub(crate) fn can_pass(&self, port: usize) -> bool {
-        self.passable && self.ports[port].waiting == 0
-    }
-
-    /// A packet arrives at an idle port where nothing waits, and leaves at once, if it fits the buffer and the policy `admits` it:
-    /// that gets the empty queue and `B - Q`. Returns false, and changes nothing, if it is not as simple as that.
-    #[inline(always)]
-    pub(crate) fn pass_by_length(
-        &mut self,
-        now: Instant,
-        port: u32,
-        number: u32,
-        bytes: u32,
-        admits: impl FnOnce(usize, &Queue, u64) -> bool,
-    ) -> bool {
-        let Some(state) = self.ports.get_mut(port as usize) else { return false };
-        let index = port as usize * self.queues + number as usize;
-        let (charge, remaining) = (u64::from(bytes), self.buffer.remaining());
-        let Some(queue) = self.buffer.queues.get_mut(index) else { return false };
-        debug_assert!((number as usize) < self.queues && bytes as i32 > 0, "a queue of the port, and a length");
-        let alone = state.waiting == 0 && state.headers.is_empty();
-        if !(alone && charge <= remaining && admits(index, queue, remaining)) {
-            return false;
+    /// The only packet of an idle port, which was queued unmarked, leaves at once, unless it is not eligible yet (PIEO).
+    #[inline(never)]
+    fn send_alone<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Outcome {
+        if self.transmit::<_, Full>(policy, now, port).is_some() {
+            return Outcome::Sent;
         }
-        self.clock = now;
-        if queue.passed(charge) {
-            // A port's peak is never below those of its queues.
-            state.peak = state.peak.max(charge);
-        }
-        state.cursor.arrive_at(number as usize);
-        state.turn = HeaderTurn::default();
-        self.buffer.passed(charge);
-        true
-    }
-
-    /// A packet arrives and joins its queue, if it fits the buffer and the policy `admits` it. Returns whether it was marked, or `None`,
-    /// with nothing changed, if it does not simply join.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
-    pub(crate) fn join_by_length(
-        &mut self,
-        now: Instant,
-        id: PacketId,
-        port: u32,
-        number: u32,
-        bytes: u32,
-        rank: u64,
-        ect: bool,
-        admits: impl FnOnce(usize, &Queue, u64) -> bool,
-    ) -> Option<bool> {
-        let index = port as usize * self.queues + number as usize;
-        let (charge, remaining) = (u64::from(bytes), self.buffer.remaining());
-        let state = self.ports.get_mut(port as usize)?;
-        let queue = self.buffer.queues.get(index)?;
-        let within = queue.packets() < self.queue_capacity && queue.bytes <= self.watermark;
-        debug_assert!((number as usize) < self.queues && bytes as i32 > 0, "a queue of the port, and a length");
-        if !(within && charge <= remaining && admits(index, queue, remaining)) {
-            return None;
-        }
-        self.clock = now;
-        let before = self.buffer.append::<true>(index, Descriptor::new(id, bytes, bytes, rank));
-        state.grew(number as usize, charge, before);
-        if before >= self.step && ect {
-            self.losses[index].marked.add(bytes);
-            return Some(true);
-        }
-        Some(false)
-    }
-
-    /// AIFO remembers the rank of a packet that it lets into an empty queue, as it does with every rank.
-    #[inline(always)]
-    pub(crate) fn note_rank(&mut self, port: usize, rank: u64) {
-        let admitted = self.scheduler.admits(port, rank, 0, &mut ());
-        debug_assert!(admitted, "AIFO admits everything to an empty queue");
-    }
-
-    /// Whether [`Path::pass_by_length`] may be tried: nothing that it leaves out happens to a packet that meets no other.
-    pub(crate) fn may_pass_by_length(&self) -> bool {
-        let marking = !self.has(extra::MARKING) || (self.step != u64::MAX && self.step > 0);
-        let remembers_little = self.round_robin || matches!(self.config.scheduler, SchedulerConfig::Strict);
-        let ranks = !self.has(extra::RANKS) || self.is_plain_aifo();
-        marking && remembers_little && ranks && !self.has(extra::SORTED | extra::CELLS)
-    }
-
-    /// [`Path::arrive`] and [`Path::transmit`] in one, for a port where [`Path::can_pass`]. Returns false, and changes nothing, if the
-    /// packet is not simply let in.
-    #[inline(always)]
-    pub(crate) fn pass<P: Scheme, const AIFO: bool>(&mut self, policy: &mut P, now: Instant, packet: &Packet) -> bool {
-        let port = packet.port as usize;
-        let number = packet.queue as usize;
-        let charge = u64::from(packet.bytes);
-        if P::REMEMBERS_QUESTIONS
-            || number >= self.queues
-            || packet.bytes as i32 <= 0
-            || charge > self.buffer.remaining()
-        {
-            return false;
-        }
-        let place = Place { port, queue: port * self.queues + number };
-        let request = Request { now, packet, queue: place.queue, number, charge };
-        if policy.admit(request, &self.buffer, &mut ()) != Admission::Admit {
-            return false;
-        }
-        if AIFO {
-            self.note_rank(port, packet.rank);
-        }
-        self.clock = now;
-        let state = &mut self.ports[port];
-        state.peak = state.peak.max(charge);
-        state.cursor.arrive_at(number);
-        self.buffer.pass_in(place.queue, packet.bytes);
-        policy.enqueued(place, 0, charge, &self.buffer);
-        self.see_to_expulsions(policy, now, true);
-        self.buffer.pass_out(place.queue, packet.bytes);
-        policy.dequeued(place, charge, 0, &self.buffer, packet.bytes);
-        policy.sent(now, packet.bytes);
-        self.see_to_expulsions(policy, now, false);
-        true
-    }
-
-    /// Whether step marking is all that is beyond the plain path.
-    pub(crate) fn is_plain_step(&self) -> bool {
-        self.extras == extra::MARKING && self.step != u64::MAX
-    }
-
-    /// Whether AIFO, with ranks that packets carry, is all that is beyond the plain path.
-    pub(crate) fn is_plain_aifo(&self) -> bool {
-        let carried = matches!(self.config.rank, RankConfig::Given | RankConfig::Srpt);
-        self.extras == extra::RANKS && carried && matches!(self.config.scheduler, SchedulerConfig::Aifo(_))
+        Outcome::Verdict(Verdict::Queued { marked: false })
     }
 
     #[cold]
-    fn oversize(&mut self, packet: &Packet, place: Place) -> Verdict {
-        self.losses[place.queue].drop(Reason::Oversize, packet.bytes);
+    fn oversize(&mut self, bytes: u32, place: Place) -> Verdict {
+        self.losses[place.queue].drop(Reason::Oversize, bytes);
         Verdict::Dropped { reason: Reason::Oversize }
     }
 
-    /// Step 2: AIFO, `queue_capacity` and the watermark.
-    #[inline]
-    fn limit(&mut self, place: Place, rank: u64, why: &mut impl Why) -> Option<Reason> {
+    /// Step 2: AIFO, `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
+    #[inline(always)]
+    fn check<C: Checks>(&mut self, place: Place, charge: u64, rank: u64, why: &mut impl Why) -> Option<Reason> {
         let queue = &self.buffer.queues[place.queue];
         let (length, packets) = (queue.bytes, queue.packets());
-        if !self.scheduler.admits(place.port, rank, packets, why) {
+        let tested = C::AIFO && charge <= self.buffer.capacity();
+        if tested && !self.scheduler.admits(place.port, rank, packets, why) {
             Some(Reason::Rank)
         } else if packets >= self.queue_capacity {
             Some(Reason::QueueFull)
@@ -409,51 +479,6 @@ impl Path {
         } else {
             None
         }
-    }
-
-    /// Steps 5 and 6 where the packet may be marked, or the scheduler has an order of its own.
-    #[inline]
-    #[allow(clippy::too_many_arguments, reason = "all of it is at hand, and this is the hot path")]
-    fn enqueue_with_care<P: Scheme>(
-        &mut self,
-        policy: &mut P,
-        now: Instant,
-        packet: &Packet,
-        place: Place,
-        charge: u64,
-        rank: u64,
-        lost: &mut impl FnMut(Lost),
-        why: &mut impl Why,
-    ) -> Verdict {
-        let length = self.buffer.length(place.queue);
-        let mark = self.marker.judge(now, place.queue, length, packet.ect);
-        if mark == Mark::Drop {
-            return self.drop(packet, place, Reason::Marking, why);
-        }
-        let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
-        let before = if self.has(extra::SORTED) {
-            let lane = match self.scheduler.join(packet, rank) {
-                Join::Yes(lane) => lane,
-                Join::Displace => {
-                    self.push_out(policy, now, place.queue, lost);
-                    0
-                }
-                Join::No => return self.drop(packet, place, Reason::Rank, why),
-            };
-            let (slot, before) = self.buffer.adopt(place.queue, descriptor);
-            self.scheduler.insert(place.port, slot, lane, packet, &mut self.buffer);
-            before
-        } else {
-            self.buffer.append::<false>(place.queue, descriptor)
-        };
-        if mark == Mark::Yes {
-            self.losses[place.queue].marked.add(packet.bytes);
-        }
-        self.joined(policy, now, place, self.number(place), charge, before);
-        if self.has(extra::RANKS) {
-            self.ranker.joined(packet, rank);
-        }
-        Verdict::Queued { marked: mark == Mark::Yes }
     }
 
     /// What follows when a packet has joined its queue, which held `before` bytes.
@@ -468,63 +493,84 @@ impl Path {
         before: u64,
     ) {
         self.ports[place.port].grew(number, charge, before);
-        policy.enqueued(place, before, before + charge, &self.buffer);
+        policy.enqueued(place, before, before + charge);
         self.see_to_expulsions(policy, now, true);
     }
 
     /// Step 4 where nothing is trimmed.
     #[inline(always)]
-    fn drop(&mut self, packet: &Packet, place: Place, reason: Reason, why: &mut impl Why) -> Verdict {
+    fn drop(&mut self, bytes: u32, place: Place, reason: Reason, why: &mut impl Why) -> Verdict {
         why.note(|e| e.holders = self.holders());
-        self.losses[place.queue].drop(reason, packet.bytes);
+        self.losses[place.queue].drop(reason, bytes);
         Verdict::Dropped { reason }
     }
 
     /// Step 4: a packet that was rejected.
-    #[inline(never)]
+    #[inline(always)]
     fn reject<P: Scheme>(
         &mut self,
         policy: &mut P,
         packet: &Packet,
+        charge: u64,
         place: Place,
         reason: Reason,
         why: &mut impl Why,
     ) -> Verdict {
-        let Some(trim) = &self.config.trim else { return self.drop(packet, place, reason, why) };
+        if charge > self.buffer.capacity() {
+            self.oversize(packet.bytes, place)
+        } else if self.config.trim.is_some() {
+            self.trim(policy, packet.id, packet.bytes, place, reason, why)
+        } else {
+            self.drop(packet.bytes, place, reason, why)
+        }
+    }
+
+    /// Step 4 where rejected packets are trimmed or returned.
+    #[inline(never)]
+    fn trim<P: Scheme>(
+        &mut self,
+        policy: &mut P,
+        id: PacketId,
+        bytes: u32,
+        place: Place,
+        reason: Reason,
+        why: &mut impl Why,
+    ) -> Verdict {
+        let Some(trim) = &self.config.trim else { return self.drop(bytes, place, reason, why) };
         why.note(|e| e.holders = self.holders());
         let losses = &mut self.losses[place.queue];
         match trim {
             TrimConfig::SourceFlowControl(_) => {
-                losses.returned.add(packet.bytes);
+                losses.returned.add(bytes);
                 Verdict::Returned { reason }
             }
             TrimConfig::Ndp(config) => {
                 let headers = &mut self.ports[place.port].headers;
                 if headers.len() < config.header_capacity {
-                    losses.trimmed.add(packet.bytes);
-                    let bytes = packet.bytes.min(config.size.get() as u32);
+                    losses.trimmed.add(bytes);
+                    let size = bytes.min(config.size.get() as u32);
                     // The rank of a header tells its queue, for the counters.
-                    let header = Descriptor::new(packet.id, bytes, 0, place.queue as u64).cut();
+                    let header = Descriptor::new(id, size, 0, place.queue as u64).cut();
                     let slot = self.buffer.slots.allocate(header);
                     self.buffer.slots.push_back(headers, slot);
                     Verdict::Trimmed { reason }
                 } else if config.return_to_sender {
-                    losses.returned.add(packet.bytes);
+                    losses.returned.add(bytes);
                     Verdict::Returned { reason }
                 } else {
-                    losses.drop(Reason::HeaderFull, packet.bytes);
+                    losses.drop(Reason::HeaderFull, bytes);
                     Verdict::Dropped { reason: Reason::HeaderFull }
                 }
             }
             TrimConfig::CutPayload(config) => {
-                let bytes = packet.bytes.min(config.size.get() as u32);
-                let charge = self.buffer.charge(bytes);
+                let size = bytes.min(config.size.get() as u32);
+                let charge = self.buffer.charge(size);
                 if charge > self.buffer.remaining() {
-                    losses.drop(Reason::HeaderFull, packet.bytes);
+                    losses.drop(Reason::HeaderFull, bytes);
                     return Verdict::Dropped { reason: Reason::HeaderFull };
                 }
-                losses.trimmed.add(packet.bytes);
-                let header = Descriptor::new(packet.id, bytes, charge as u32, 0).cut();
+                losses.trimmed.add(bytes);
+                let header = Descriptor::new(id, size, charge as u32, 0).cut();
                 let before = self.buffer.append::<false>(place.queue, header);
                 self.joined(policy, self.clock, place, self.number(place), charge, before);
                 Verdict::Trimmed { reason }
@@ -533,13 +579,12 @@ impl Path {
     }
 
     /// Takes the tail of a queue away for another packet.
-    fn push_out<P: Scheme>(&mut self, policy: &mut P, now: Instant, queue: usize, lost: &mut impl FnMut(Lost)) {
+    fn push_out<P: Scheme>(&mut self, policy: &mut P, now: Instant, queue: usize) {
         let place = self.place(queue);
         let taken = self.scheduler.take_tail(place, &mut self.buffer);
-        self.evicted(policy, now, place, taken, Reason::PushedOut, None, lost);
+        self.evicted(policy, now, place, taken, Reason::PushedOut, None);
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a record of these would be made and taken apart at once")]
     fn evicted<P: Scheme>(
         &mut self,
         policy: &mut P,
@@ -548,13 +593,12 @@ impl Path {
         taken: Taken,
         reason: Reason,
         threshold: Option<f64>,
-        lost: &mut impl FnMut(Lost),
     ) {
         let Taken { id, bytes, charge, after, header, .. } = taken;
         let number = self.number(place);
         self.ports[place.port].shrank(number, charge, after);
         self.buffer.read_for_expulsion += charge;
-        policy.dequeued(place, after + charge, after, &self.buffer, 0);
+        policy.dequeued(place, after + charge, after, 0);
         self.losses[place.queue].drop(reason, bytes);
         self.losses[place.queue].headers_lost += u64::from(header);
         if after == 0 {
@@ -563,72 +607,88 @@ impl Path {
             self.scheduler.emptied(place.port, number);
         }
         let length = Bytes::new(after + charge);
-        lost(Lost { id, at: now, queue: place.queue, bytes, reason, length, threshold });
+        self.untold.push(Lost { id, at: now, queue: place.queue, bytes, reason, length, threshold });
     }
 
     // ---- Departures --------------------------------------------------------------------------------------------------
 
     /// Picks the next packet of an idle port.
     #[inline(always)]
-    pub(crate) fn transmit<P: Scheme, const PLAIN: bool>(
+    pub(crate) fn transmit<P: Scheme, D: Departures>(
         &mut self,
         policy: &mut P,
         now: Instant,
         port: usize,
     ) -> Option<Departure> {
-        if !PLAIN && self.has(extra::TRIMMING) && self.header_next(now, port) {
+        if D::FAST {
+            if !self.ports[port].headers.is_empty() {
+                return self.transmit_full(policy, now, port);
+            }
+        } else if self.header_next(now, port) {
             return self.transmit_header(policy, now, port);
         }
-        let Self { ports, buffer, scheduler, extras, round_robin, .. } = self;
+        let Self { ports, buffer, scheduler, sorted, round_robin, .. } = self;
         let state = &mut ports[port];
         let first_queue = state.first_queue;
         if state.waiting == 0 {
             return None;
         }
-        let (number, taken) = if !PLAIN && *extras & extra::SORTED != 0 {
+        state.turn = HeaderTurn::default();
+        let (number, taken) = if !D::FAST && *sorted {
             let slot = scheduler.take_next(now, port, buffer)?;
             (0, buffer.release(first_queue, slot, true))
         } else {
-            let number = if *round_robin {
+            let number = if D::ROUND_ROBIN || *round_robin {
                 state.cursor.advance(state.waiting)
             } else {
                 scheduler.choose(port, first_queue, state.waiting, &mut state.cursor, buffer)
             };
-            (number, buffer.pop_head::<PLAIN>(first_queue + number, true))
+            (
+                number,
+                if D::FAST {
+                    buffer.pop_head::<true>(first_queue + number, true)
+                } else {
+                    buffer.pop_head::<false>(first_queue + number, true)
+                },
+            )
         };
         let place = Place { port, queue: first_queue + number };
         let Taken { id, bytes, charge, rank, header, after } = taken;
         state.shrank(number, charge, after);
-        if !PLAIN {
+        if !D::FAST {
             buffer.read_beyond_sent += if header { charge } else { charge - u64::from(bytes) };
         }
-        policy.dequeued(place, after + charge, after, buffer, bytes);
-        if !PLAIN {
-            if after == 0 && self.has(extra::MARKING) {
+        policy.dequeued(place, after + charge, after, bytes);
+        if !D::FAST {
+            if after == 0 {
                 self.marker.emptied(now, place.queue);
             }
             if header {
                 self.losses[place.queue].headers_sent.add(bytes);
             }
-            if self.has(extra::RANKS) && !header {
+            if self.ranked && !header {
                 self.ranker.picked(port, rank, self.ports[port].waiting == 0);
             }
         }
         policy.sent(now, bytes);
         self.see_to_expulsions(policy, now, false);
-        Some(Departure { id, bytes, queue: Some(number as u8), header, rank })
+        Some(Departure::of_queue(id, bytes, number, header))
+    }
+
+    /// [`Path::transmit`] where they do not.
+    #[inline(never)]
+    pub(crate) fn transmit_full<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
+        self.transmit::<P, Full>(policy, now, port)
     }
 
     /// Whether a header leaves before the data of a port.
     fn header_next(&mut self, now: Instant, port: usize) -> bool {
+        let Some(TrimConfig::Ndp(config)) = &self.config.trim else { return false };
         let state = &mut self.ports[port];
         // Data that may not leave yet does not hold up headers.
         let may_leave = self.scheduler.next_eligible(port).is_none_or(|at| at <= now);
         let (headers, data) = (!state.headers.is_empty(), state.waiting != 0 && may_leave);
-        match &self.config.trim {
-            Some(TrimConfig::Ndp(config)) if headers || data => state.turn.header_next(config, headers, data),
-            _ => false,
-        }
+        (headers || data) && state.turn.header_next(config, headers, data)
     }
 
     fn transmit_header<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
@@ -637,7 +697,7 @@ impl Path {
         self.losses[header.rank as usize].headers_sent.add(header.bytes());
         policy.sent(now, header.bytes());
         self.see_to_expulsions(policy, now, false);
-        Some(Departure { id: header.id, bytes: header.bytes(), queue: None, header: true, rank: 0 })
+        Some(Departure::of_header(header.id, header.bytes()))
     }
 
     // ---- Expulsion ---------------------------------------------------------------------------------------------------
@@ -658,7 +718,6 @@ impl Path {
         policy: &mut P,
         from: Instant,
         until: Instant,
-        lost: &mut impl FnMut(Lost),
     ) -> Result<Instant, Instant> {
         let Some(candidate) = policy.candidate(&self.buffer) else { return Err(Instant::NEVER) };
         let place = self.place(candidate.queue);
@@ -670,7 +729,7 @@ impl Path {
         }
         policy.expelled(at, candidate.queue, bytes);
         let taken = self.scheduler.take_head(place, &mut self.buffer);
-        self.evicted(policy, at, place, taken, Reason::Expelled, Some(candidate.threshold), lost);
+        self.evicted(policy, at, place, taken, Reason::Expelled, Some(candidate.threshold));
         Ok(at)
     }
 

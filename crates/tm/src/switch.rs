@@ -1,22 +1,21 @@
-//! The traffic manager: [`Tm::arrive`], [`Tm::transmit`], [`Tm::settle`].
+//! The traffic manager: [`Tm::offer`] a packet, ask for the [`Tm::next`] one of a port, [`Tm::advance`] the time.
 //!
 //! The core has no clock: every call says what time it is, and times never decrease. What the core does on its own (periodic
 //! updates of a policy, expulsions) it does when a call shows that its time has come, in the order of the specification:
 //! at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need not wake it, and gets the
 //! same results whether it does or not.
 
-use crate::admit::{Deaf, DynamicThresholds, Policy, Scheme, real, with_policy};
-use crate::buffer::Queue;
+use crate::admit::{DynamicThresholds, Policy, Unobserved, with_policy};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
-use crate::packet::{Packet, PacketId};
-use crate::path::Path;
+use crate::packet::Packet;
+use crate::path::{Aifo, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
-use crate::schedule::{Place, Scheduler, SchedulerConfig};
+use crate::schedule::{Scheduler, SchedulerConfig};
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
-use crate::verdict::{Departure, Explanation, Lost, Reason, Threshold, Verdict, Why};
+use crate::verdict::{Departure, Explanation, Lost, Outcome, Reason, Threshold, Why, Wire};
 use crate::view::View;
 use alloc::format;
 
@@ -28,64 +27,15 @@ enum Phase {
     Over,
 }
 
-/// How packets go through a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Route {
-    /// The plain path, under DT.
-    PlainDt,
-    /// The plain path.
-    Plain,
-    /// The plain path behind AIFO's test.
-    PlainAifo,
-    /// The plain path with step marking.
-    PlainStep,
-    /// The whole path.
-    Special,
-}
-
-impl Route {
-    fn of(path: &Path, policy: &Policy) -> Self {
-        match policy {
-            _ if path.is_plain_aifo() => Self::PlainAifo,
-            _ if path.is_plain_step() => Self::PlainStep,
-            _ if !path.is_plain() => Self::Special,
-            Policy::DynamicThresholds(_) => Self::PlainDt,
-            _ => Self::Plain,
-        }
-    }
-}
-
-/// Whether packets can be let through by their length alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ByLength {
-    Never,
-    /// If they fit.
-    Room,
-    /// If their queue is within `alpha * (B - Q)`, too.
-    Thresholds,
-    /// As the policy says, which has to hear of them.
-    Listening,
-    /// As under `Room` or `Thresholds`, and AIFO remembers their ranks.
-    Ranked,
-}
-
-/// DT's rule.
-#[inline(always)]
-fn within(bytes: u32) -> impl FnOnce(usize, &Queue, u64) -> bool {
-    move |_, queue, remaining| real(queue.bytes + u64::from(bytes)) <= queue.alpha * real(remaining)
-}
-
 /// The traffic manager of one switch.
 #[derive(Clone, Debug)]
 pub struct Tm {
     path: Path,
     policy: Policy,
-    /// What arrivals branch on first.
-    route: Route,
-    /// For [`Tm::pass_by_length`].
-    by_length: ByLength,
-    /// Departures take the plain path, and the policy does not listen to them.
-    plain_and_deaf: bool,
+    /// Nothing but dynamic thresholds decides, as in most switches: one branch leads to them.
+    plain_dt: bool,
+    /// Departures take the fast path in round robin, and the policy does not observe them.
+    plain_round_robin: bool,
     /// The next periodic update.
     next_update: Instant,
 }
@@ -97,303 +47,105 @@ impl Tm {
         let next_update = policy.interval().map_or(Instant::NEVER, |interval| Instant::ZERO + interval);
         let mut path = Path::new(config);
         path.due = next_update;
-        let mut tm = Self {
-            route: Route::Special,
-            by_length: ByLength::Never,
-            plain_and_deaf: false,
-            path,
-            policy,
-            next_update,
-        };
-        tm.choose_route();
+        let mut tm = Self { path, policy, plain_dt: false, plain_round_robin: false, next_update };
+        tm.choose_branches();
         tm
     }
 
-    fn choose_route(&mut self) {
-        self.route = Route::of(&self.path, &self.policy);
-        self.by_length = match self.policy {
-            _ if !self.path.may_pass_by_length() => ByLength::Never,
-            Policy::CompleteSharing(_) | Policy::DynamicThresholds(_) if self.route == Route::PlainAifo => {
-                ByLength::Ranked
-            }
-            _ if self.route == Route::PlainAifo => ByLength::Never,
-            Policy::CompleteSharing(_) => ByLength::Room,
-            Policy::DynamicThresholds(_) => ByLength::Thresholds,
-            Policy::Occamy(_) | Policy::Abm(_) => ByLength::Listening,
-            _ => ByLength::Never,
-        };
-        self.plain_and_deaf = self.route != Route::Special && !self.policy.listens();
+    fn choose_branches(&mut self) {
+        self.plain_dt = self.path.datapath == Datapath::Plain && matches!(self.policy, Policy::DynamicThresholds(_));
+        let unobserved = !self.policy.observes() && self.policy.interval().is_none();
+        self.plain_round_robin = self.path.departing == Departing::FastRoundRobin && unobserved;
     }
 
     // ---- The path of a packet ----------------------------------------------------------------------------------------
 
-    /// A packet arrives: it is queued, trimmed, returned or dropped. Packets that lose their place are told to `lost`.
+    /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped. If the wire is idle
+    /// and nothing waits, a packet that joins its queue unmarked leaves at once; else the caller asks an idle port for its
+    /// [`Tm::next`] packet. Packets that lost their place are among the [`Tm::losses`].
     ///
     /// # Panics
     /// If the packet names a port, queue or class that does not exist, or is empty or longer than
     /// [`MAX_PACKET_BYTES`](crate::packet::MAX_PACKET_BYTES).
-    #[inline(always)]
-    pub fn arrive(&mut self, now: Instant, packet: &Packet, lost: &mut impl FnMut(Lost)) -> Verdict {
-        self.arrive_and_tell(now, packet, lost, &mut ())
+    #[inline]
+    pub fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
+        self.offer_with(now, packet, wire, &mut ())
     }
 
-    /// [`Tm::arrive`], with the numbers that led to the verdict.
-    pub fn arrive_explained(
-        &mut self,
-        now: Instant,
-        packet: &Packet,
-        lost: &mut impl FnMut(Lost),
-    ) -> (Verdict, Explanation) {
+    /// [`Tm::offer`], with the numbers that led to the outcome.
+    pub fn offer_explained(&mut self, now: Instant, packet: &Packet, wire: Wire) -> (Outcome, Explanation) {
         let mut why = Explanation::default();
-        let verdict = self.arrive_and_tell(now, packet, lost, &mut why);
-        why.verdict = Some(verdict);
-        (verdict, why)
+        let outcome = self.offer_with(now, packet, wire, &mut why);
+        why.verdict = Some(outcome.verdict());
+        (outcome, why)
     }
 
     #[inline(always)]
-    fn arrive_and_tell(
-        &mut self,
-        now: Instant,
-        packet: &Packet,
-        lost: &mut impl FnMut(Lost),
-        why: &mut impl Why,
-    ) -> Verdict {
+    fn offer_with(&mut self, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Why) -> Outcome {
+        if self.plain_dt {
+            // Nothing is ever due.
+            self.advance_clock(now);
+            return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, wire, why);
+        }
         if now >= self.path.due {
-            self.catch_up(now, Phase::Arrivals, lost);
+            self.catch_up(now, Phase::Arrivals);
         }
         self.advance_clock(now);
-        // The most common path is short enough to become part of the caller.
-        if self.route == Route::PlainDt {
-            self.path.arrive::<_, true, false, false>(&mut DynamicThresholds, now, packet, lost, why)
-        } else {
-            self.arrive_otherwise(now, packet, lost, why)
-        }
-    }
-
-    #[inline(always)]
-    fn arrive_otherwise(
-        &mut self,
-        now: Instant,
-        packet: &Packet,
-        lost: &mut impl FnMut(Lost),
-        why: &mut impl Why,
-    ) -> Verdict {
-        if self.route == Route::Special {
-            return self.arrive_special(now, packet, lost, why);
-        }
-        if self.route == Route::PlainStep {
-            return with_policy!(&mut self.policy, policy => {
-                self.path.arrive::<_, true, false, true>(policy, now, packet, lost, why)
-            });
-        }
-        if self.route == Route::PlainAifo {
-            return with_policy!(&mut self.policy, policy => {
-                self.path.arrive::<_, true, true, false>(policy, now, packet, lost, why)
-            });
-        }
-        with_policy!(&mut self.policy, policy => self.path.arrive::<_, true, false, false>(policy, now, packet, lost, why))
-    }
-
-    #[inline(never)]
-    fn arrive_special(
-        &mut self,
-        now: Instant,
-        packet: &Packet,
-        lost: &mut impl FnMut(Lost),
-        why: &mut impl Why,
-    ) -> Verdict {
-        with_policy!(&mut self.policy, policy => self.path.arrive::<_, false, false, false>(policy, now, packet, lost, why))
-    }
-
-    /// A packet of so many bytes arrives for a queue of a port whose wire is idle. If nothing waits there and the packet is simply let
-    /// in, unmarked, this does what [`Tm::arrive`] and [`Tm::transmit`] do, at a fraction of the cost, and returns true. Else it does
-    /// nothing and returns false. Only for policies that judge a packet by little more than its queue and its length. `rank` is
-    /// asked only where ranks count. The caller sees to it that the port has such a queue and that the packet has a length.
-    #[inline(always)]
-    pub fn pass_by_length(
-        &mut self,
-        now: Instant,
-        port: u32,
-        queue: u32,
-        bytes: u32,
-        unscheduled: bool,
-        rank: impl FnOnce() -> u64,
-    ) -> bool {
-        match self.by_length {
-            ByLength::Never => false,
-            ByLength::Room => self.path.pass_by_length(now, port, queue, bytes, |_, _, _| true),
-            ByLength::Thresholds => self.path.pass_by_length(now, port, queue, bytes, within(bytes)),
-            ByLength::Listening => self.pass_heard(now, port, queue, bytes, unscheduled),
-            ByLength::Ranked => self.pass_ranked(now, port, queue, bytes, rank()),
-        }
-    }
-
-    /// [`Tm::pass_by_length`] under a policy that has to hear of it.
-    #[inline(never)]
-    fn pass_heard(&mut self, now: Instant, port: u32, queue: u32, bytes: u32, unscheduled: bool) -> bool {
-        if now >= self.path.due {
-            // What is due comes first.
-            return false;
-        }
-        match &mut self.policy {
-            Policy::Occamy(policy) => {
-                let passed = self.path.pass_by_length(now, port, queue, bytes, within(bytes));
-                if passed {
-                    policy.sent(now, bytes);
-                    self.path.see_to_expulsions(policy, now, false);
-                }
-                passed
-            }
-            Policy::Abm(policy) => {
-                let passed = self.path.pass_by_length(now, port, queue, bytes, |index, state, remaining| {
-                    real(u64::from(bytes)) <= policy.limit(index, queue as usize, state, unscheduled, remaining)
-                });
-                if passed {
-                    let index = port as usize * self.path.config.queues + queue as usize;
-                    let place = Place { port: port as usize, queue: index };
-                    policy.dequeued(place, u64::from(bytes), 0, &self.path.buffer, bytes);
-                }
-                passed
-            }
-            _ => false,
-        }
-    }
-
-    /// [`Tm::pass_by_length`] behind AIFO.
-    #[inline(never)]
-    fn pass_ranked(&mut self, now: Instant, port: u32, queue: u32, bytes: u32, rank: u64) -> bool {
-        let passed = match &self.policy {
-            Policy::CompleteSharing(_) => self.path.pass_by_length(now, port, queue, bytes, |_, _, _| true),
-            Policy::DynamicThresholds(_) => self.path.pass_by_length(now, port, queue, bytes, within(bytes)),
-            _ => false,
-        };
-        if passed {
-            self.path.note_rank(port as usize, rank);
-        }
-        passed
-    }
-
-    /// A packet arrives for a queue. If it is simply let in, this does what [`Tm::arrive`] does, at a fraction of the cost, and returns
-    /// whether it was marked. Else it does nothing and returns `None`. Only for policies and callers as in [`Tm::pass_by_length`].
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
-    pub fn join_by_length(
-        &mut self,
-        now: Instant,
-        id: PacketId,
-        port: u32,
-        queue: u32,
-        bytes: u32,
-        rank: u64,
-        ect: bool,
-        unscheduled: bool,
-    ) -> Option<bool> {
-        match self.by_length {
-            ByLength::Room => self.path.join_by_length(now, id, port, queue, bytes, rank, ect, |_, _, _| true),
-            ByLength::Thresholds => self.path.join_by_length(now, id, port, queue, bytes, rank, ect, within(bytes)),
-            ByLength::Listening => self.join_heard(now, id, port, queue, bytes, rank, ect, unscheduled),
-            _ => None,
-        }
-    }
-
-    /// [`Tm::join_by_length`] under a policy that has to hear of it.
-    #[inline(never)]
-    #[allow(clippy::too_many_arguments, reason = "a record of these would be put together and taken apart at once")]
-    fn join_heard(
-        &mut self,
-        now: Instant,
-        id: PacketId,
-        port: u32,
-        queue: u32,
-        bytes: u32,
-        rank: u64,
-        ect: bool,
-        unscheduled: bool,
-    ) -> Option<bool> {
-        if now >= self.path.due {
-            // What is due comes first.
-            return None;
-        }
-        match &mut self.policy {
-            Policy::Occamy(policy) => {
-                let marked = self.path.join_by_length(now, id, port, queue, bytes, rank, ect, within(bytes))?;
-                let index = port as usize * self.path.config.queues + queue as usize;
-                let after = self.path.buffer.length(index);
-                let place = Place { port: port as usize, queue: index };
-                policy.enqueued(place, after - u64::from(bytes), after, &self.path.buffer);
-                self.path.see_to_expulsions(policy, now, true);
-                Some(marked)
-            }
-            // ABM does not hear of packets that join.
-            Policy::Abm(policy) => {
-                self.path.join_by_length(now, id, port, queue, bytes, rank, ect, |index, state, remaining| {
-                    let limit = policy.limit(index, queue as usize, state, unscheduled, remaining);
-                    real(state.bytes + u64::from(bytes)) <= limit
-                })
-            }
-            _ => None,
-        }
-    }
-
-    /// [`Tm::transmit`] where a departure concerns nobody but its queue; `None` if it is not as simple as that, or nothing waits.
-    #[inline(always)]
-    pub fn transmit_plainly(&mut self, now: Instant, port: usize) -> Option<Departure> {
-        if !self.plain_and_deaf || now > self.path.due {
-            return None;
-        }
-        self.path.clock = now;
-        self.path.transmit::<_, true>(&mut Deaf, now, port)
-    }
-
-    /// Whether this is a switch for [`Tm::pass_by_length`].
-    #[inline(always)]
-    pub fn passes_by_length(&self) -> bool {
-        self.by_length != ByLength::Never
-    }
-
-    /// [`Tm::pass_by_length`] for other policies, which may see to what was due before.
-    #[inline(always)]
-    pub fn pass(&mut self, now: Instant, packet: &Packet, lost: &mut impl FnMut(Lost)) -> bool {
-        if !self.path.can_pass(packet.port as usize) {
-            return false;
-        }
-        if now >= self.path.due {
-            self.catch_up(now, Phase::Arrivals, lost);
-        }
-        if self.route == Route::PlainAifo {
-            return with_policy!(&mut self.policy, policy => self.path.pass::<_, true>(policy, now, packet));
-        }
-        with_policy!(&mut self.policy, policy => self.path.pass::<_, false>(policy, now, packet))
+        let path = &mut self.path;
+        with_policy!(&mut self.policy, policy => match path.datapath {
+            Datapath::Plain => path.offer_fast::<_, Plain>(policy, now, packet, wire, why),
+            Datapath::Checked => path.offer_fast::<_, Checked>(policy, now, packet, wire, why),
+            Datapath::Aifo => path.offer_fast::<_, Aifo>(policy, now, packet, wire, why),
+            Datapath::Full => path.offer_full(policy, now, *packet, wire, why),
+        })
     }
 
     /// Picks the next packet of an idle port. `None` if it has none that may leave now.
     ///
     /// The port is then busy for the serialization time of the packet; the caller keeps track of that, and calls again
-    /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are told to `lost`.
+    /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are among the [`Tm::losses`].
     #[inline(always)]
-    pub fn transmit(&mut self, now: Instant, port: usize, lost: &mut impl FnMut(Lost)) -> Option<Departure> {
+    pub fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
+        if self.plain_round_robin {
+            self.advance_clock(now);
+            self.path.transmit::<_, FastRoundRobin>(&mut Unobserved, now, port)
+        } else {
+            self.next_observed(now, port)
+        }
+    }
+
+    #[inline]
+    fn next_observed(&mut self, now: Instant, port: usize) -> Option<Departure> {
         if now > self.path.due {
-            self.catch_up(now, Phase::Transmissions, lost);
+            self.catch_up(now, Phase::Transmissions);
         }
         self.advance_clock(now);
-        if self.plain_and_deaf {
-            self.path.transmit::<_, true>(&mut Deaf, now, port)
+        if self.path.departing == Departing::FastRoundRobin {
+            with_policy!(&mut self.policy, policy => self.path.transmit::<_, FastRoundRobin>(policy, now, port))
         } else {
-            self.transmit_otherwise(now, port)
+            self.next_in_order(now, port)
         }
     }
 
-    #[inline(always)]
-    fn transmit_otherwise(&mut self, now: Instant, port: usize) -> Option<Departure> {
-        if self.route == Route::Special {
-            return self.transmit_special(now, port);
-        }
-        with_policy!(&mut self.policy, policy => self.path.transmit::<_, true>(policy, now, port))
-    }
-
+    /// [`Tm::next`] where the queues do not go in turn, or where there is more to ask.
     #[inline(never)]
-    fn transmit_special(&mut self, now: Instant, port: usize) -> Option<Departure> {
-        with_policy!(&mut self.policy, policy => self.path.transmit::<_, false>(policy, now, port))
+    fn next_in_order(&mut self, now: Instant, port: usize) -> Option<Departure> {
+        let path = &mut self.path;
+        with_policy!(&mut self.policy, policy => match path.departing {
+            Departing::Full => path.transmit_full(policy, now, port),
+            _ => path.transmit::<_, Fast>(policy, now, port),
+        })
+    }
+
+    /// Packets that were waiting and were pushed out, expelled or displaced since this was last asked, in that order.
+    pub fn losses(&mut self) -> impl Iterator<Item = Lost> {
+        self.path.untold.drain(..)
+    }
+
+    /// Whether there are any [`Tm::losses`].
+    #[inline(always)]
+    pub fn has_losses(&self) -> bool {
+        !self.path.untold.is_empty()
     }
 
     #[inline(always)]
@@ -405,8 +157,8 @@ impl Tm {
     // ---- What the core does on its own -------------------------------------------------------------------------------
 
     /// Does everything that is due up to and including `now`, as if nothing else happened in this instant.
-    pub fn settle(&mut self, now: Instant, lost: &mut impl FnMut(Lost)) {
-        self.catch_up(now, Phase::Over, lost);
+    pub fn advance(&mut self, now: Instant) {
+        self.catch_up(now, Phase::Over);
         self.advance_clock(now);
     }
 
@@ -416,17 +168,22 @@ impl Tm {
         self.path.due
     }
 
+    /// Whether what it does on its own takes packets away.
+    pub(crate) fn expels(&self) -> bool {
+        matches!(self.policy, Policy::Occamy(_))
+    }
+
     /// Does what is due before the given phase of instant `now`.
     #[cold]
     #[inline(never)]
-    fn catch_up(&mut self, now: Instant, phase: Phase, lost: &mut impl FnMut(Lost)) {
+    fn catch_up(&mut self, now: Instant, phase: Phase) {
         if let Policy::Occamy(policy) = &mut self.policy {
             // The end of an instant comes after its arrivals.
             let until = if phase == Phase::Over { Some(now) } else { now.ps().checked_sub(1).map(Instant::from_ps) };
             let Some(until) = until else { return };
             let mut at = self.path.clock;
             loop {
-                match self.path.expel_one(policy, at, until, lost) {
+                match self.path.expel_one(policy, at, until) {
                     Ok(when) => at = when,
                     Err(next) => {
                         self.path.due = next;
@@ -527,7 +284,7 @@ impl Tm {
         self.path.read_settings();
         policy.succeed(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
         self.policy = policy;
-        self.choose_route();
+        self.choose_branches();
         self.path.due = self.next_update;
         if let Policy::Occamy(policy) = &self.policy {
             self.path.see_to_expulsions(policy, self.path.clock, false);

@@ -1,8 +1,9 @@
 //! What became of a packet, why, and the numbers behind it.
 
-use crate::packet::PacketId;
+use crate::packet::{Packet, PacketId};
 use crate::units::{Bytes, Instant};
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 /// Why a packet was rejected, dropped or turned around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,6 +91,50 @@ pub enum Verdict {
     },
 }
 
+/// The wire of an arriving packet's port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// It can take a packet now.
+    Idle,
+    /// It cannot: whatever arrives has to wait.
+    Busy,
+}
+
+/// What becomes of a packet that is offered to the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and leaves at once. Nothing was lost.
+    Sent,
+    /// It waits, whole or in part, or it was rejected.
+    Verdict(Verdict),
+}
+
+impl Outcome {
+    /// What the packet got on arrival, whether or not it has left since.
+    pub const fn verdict(self) -> Verdict {
+        match self {
+            Self::Sent => Verdict::Queued { marked: false },
+            Self::Verdict(verdict) => verdict,
+        }
+    }
+
+    /// How the packet leaves, if it leaves at once.
+    #[inline(always)]
+    pub fn departure(self, packet: &Packet) -> Option<Departure> {
+        match self {
+            Self::Sent => Some(Departure::of_queue(packet.id, packet.bytes, packet.queue as usize, false)),
+            Self::Verdict(_) => None,
+        }
+    }
+}
+
+impl From<Verdict> for Outcome {
+    #[inline(always)]
+    fn from(verdict: Verdict) -> Self {
+        Self::Verdict(verdict)
+    }
+}
+
 /// A packet that was waiting and is gone: pushed out, expelled, or displaced by a better rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lost {
@@ -110,18 +155,66 @@ pub struct Lost {
 }
 
 /// A packet that a port starts to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Departure {
     /// The packet.
     pub id: PacketId,
+    /// Bytes, queue and kind in one word, which is never 0: so a departure, or none, is returned in two registers.
+    rest: NonZeroU64,
+}
+
+impl Departure {
+    /// The bit of packets that leave from a queue, whose number follows, and the bit of headers. One of them is always set.
+    const QUEUED: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 32) - 1);
+    const HEADER: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 63) - 1);
+
+    /// A packet leaves from a queue.
+    #[inline(always)]
+    pub(crate) fn of_queue(id: PacketId, bytes: u32, number: usize, header: bool) -> Self {
+        let header = if header { Self::HEADER.get() } else { 0 };
+        Self { id, rest: Self::QUEUED | (number as u64) << 33 | u64::from(bytes) | header }
+    }
+
+    /// A header leaves from the queue of headers.
+    pub(crate) fn of_header(id: PacketId, bytes: u32) -> Self {
+        Self { id, rest: Self::HEADER | u64::from(bytes) }
+    }
+
+    /// The same with another length.
+    pub(crate) fn with_bytes(self, bytes: u32) -> Self {
+        // One of the upper bits is always set.
+        let rest = NonZeroU64::new(self.rest.get() & !u64::from(u32::MAX) | u64::from(bytes)).unwrap_or(self.rest);
+        Self { rest, ..self }
+    }
+
     /// Bytes to put on the wire.
-    pub bytes: u32,
+    #[inline(always)]
+    pub const fn bytes(&self) -> u32 {
+        self.rest.get() as u32
+    }
+
     /// The queue number it waited in; `None` if it comes from the header queue.
-    pub queue: Option<u8>,
+    #[inline(always)]
+    pub const fn queue(&self) -> Option<u8> {
+        if self.rest.get() & Self::QUEUED.get() == 0 { None } else { Some((self.rest.get() >> 33) as u8) }
+    }
+
     /// Only its header is left.
-    pub header: bool,
-    /// The rank it was scheduled by.
-    pub rank: u64,
+    #[inline(always)]
+    pub const fn is_header(&self) -> bool {
+        self.rest.get() & Self::HEADER.get() != 0
+    }
+}
+
+impl core::fmt::Debug for Departure {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Departure")
+            .field("id", &self.id)
+            .field("bytes", &self.bytes())
+            .field("queue", &self.queue())
+            .field("is_header", &self.is_header())
+            .finish()
+    }
 }
 
 /// The threshold a packet met, and what went into it.

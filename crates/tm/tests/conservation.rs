@@ -4,7 +4,9 @@
 mod common;
 
 use common::{Op, start, switches, with_operations};
-use forebay_tm::{Bytes, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Reason, Tm, TmConfig, Verdict};
+use forebay_tm::{
+    Bytes, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire,
+};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -77,17 +79,16 @@ impl Ledger {
 
     fn apply(&mut self, op: &Op) {
         self.now = Instant::from_ps(self.now.ps() + op.after());
-        let mut lost = Vec::new();
         match op {
             Op::Arrive { packet, .. } => {
                 // The explanation says which queue the packet was put in (the intelligent buffer may move it).
-                let (verdict, why) = self.tm.arrive_explained(self.now, packet, &mut |l| lost.push(l));
-                lost.iter().for_each(|l| self.lost(l));
-                self.arrived(packet, why.queue, verdict);
+                let (outcome, why) = self.tm.offer_explained(self.now, packet, Wire::Busy);
+                self.all_lost();
+                self.arrived(packet, why.queue, outcome.verdict());
             }
             Op::Transmit { port, .. } => {
-                let departure = self.tm.transmit(self.now, *port, &mut |l| lost.push(l));
-                lost.iter().for_each(|l| self.lost(l));
+                let departure = self.tm.next(self.now, *port);
+                self.all_lost();
                 match departure {
                     Some(departure) => self.departed(*port, &departure),
                     // A port is idle only if nothing waits, or no data may go yet (PIEO) and there are no headers.
@@ -98,10 +99,15 @@ impl Ledger {
                 }
             }
             Op::Settle { .. } => {
-                self.tm.settle(self.now, &mut |l| lost.push(l));
-                lost.iter().for_each(|l| self.lost(l));
+                self.tm.advance(self.now);
+                self.all_lost();
             }
         }
+    }
+
+    fn all_lost(&mut self) {
+        let lost: Vec<Lost> = self.tm.losses().collect();
+        lost.iter().for_each(|lost| self.lost(lost));
     }
 
     fn arrived(&mut self, packet: &Packet, queue: usize, verdict: Verdict) {
@@ -166,23 +172,23 @@ impl Ledger {
         let entry = self.packets.get_mut(&departure.id).expect("only a packet that came can leave");
         assert_eq!(entry.queue / self.config.queues, port, "it leaves by its port");
         let counters = &mut self.queues[entry.queue].counters;
-        if departure.header {
+        if departure.is_header() {
             assert_eq!(entry.fate, Fate::HeaderWaits);
-            assert!(departure.bytes <= entry.bytes);
+            assert!(departure.bytes() <= entry.bytes);
             entry.fate = Fate::HeaderSent;
-            count(&mut counters.headers_sent, departure.bytes);
+            count(&mut counters.headers_sent, departure.bytes());
         } else {
             assert_eq!(entry.fate, Fate::Waits);
-            assert_eq!(departure.bytes, entry.bytes);
+            assert_eq!(departure.bytes(), entry.bytes);
             entry.fate = Fate::Sent;
-            count(&mut counters.sent, departure.bytes);
+            count(&mut counters.sent, departure.bytes());
         }
-        match departure.queue {
+        match departure.queue() {
             Some(k) => {
                 assert_eq!(port * self.config.queues + usize::from(k), entry.queue, "it leaves its own queue");
                 counters.waiting.packets -= 1;
             }
-            None => assert!(departure.header && has_room_of_its_own(&self.config)),
+            None => assert!(departure.is_header() && has_room_of_its_own(&self.config)),
         }
         self.queues[entry.queue].charged -= entry.charge;
         self.reads.0 += entry.charge;

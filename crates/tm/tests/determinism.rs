@@ -106,6 +106,6 @@ fn updates_are_not_skipped_over_a_silence() {
     config.policy =
         PolicyConfig::IntelligentBuffer(IntelligentBufferConfig { interval, ..IntelligentBufferConfig::default() });
     let mut tm = start(&config);
-    tm.settle(at(1_000 * interval.ps() + 1), &mut |_| ());
+    tm.advance(at(1_000 * interval.ps() + 1));
     assert_eq!(tm.due(), at(1_001 * interval.ps()));
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{Op, Outcome, apply, at, start, switches, with_operations};
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::schedule::SchedulerConfig;
-use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
 use proptest::prelude::*;
 
 /// The bytes in each queue.
@@ -119,8 +119,9 @@ proptest! {
                 apply(&mut silent, at(now), op, &mut outcomes);
                 continue;
             };
-            let mut lost: Vec<Lost> = Vec::new();
-            let (verdict, why) = tm.arrive_explained(at(now), packet, &mut |l| lost.push(l));
+            let (outcome, why) = tm.offer_explained(at(now), packet, Wire::Busy);
+            let verdict = outcome.verdict();
+            let lost: Vec<Lost> = tm.losses().collect();
             apply(&mut silent, at(now), op, &mut outcomes);
             // The same as without an explanation, now and in what follows.
             let mut told: Vec<Outcome> = lost.iter().copied().map(Outcome::Lost).collect();

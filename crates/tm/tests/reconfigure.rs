@@ -9,7 +9,7 @@ use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::schedule::{PieoConfig, PifoConfig, SchedulerConfig, WrrConfig};
 use forebay_tm::trim::{NdpConfig, TrimConfig};
-use forebay_tm::{Departure, Instant, Lost, Packet, PerQueue, Rate, Reason, Tm, TmConfig, Verdict};
+use forebay_tm::{Departure, Instant, Lost, Packet, PerQueue, Rate, Reason, Tm, TmConfig, Verdict, Wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -135,21 +135,17 @@ fn a_new_policy_knows_what_waits_already() {
     (0..20).for_each(|_| assert!(is_queued(offer(&mut tm, NOW, &packet(0, 1, 0, 1_000)))));
     // Pushout knows the longest queue, though it saw none of these packets come.
     tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::Pushout)).unwrap();
-    let mut lost = Vec::new();
-    assert!(is_queued(tm.arrive(NOW, &packet(0, 2, 0, 1_000), &mut |l: Lost| lost.push(l.queue))));
-    assert_eq!(lost, [0]);
+    assert!(is_queued(tm.offer(NOW, &packet(0, 2, 0, 1_000), Wire::Busy).verdict()));
+    assert_eq!(tm.losses().map(|lost| lost.queue).collect::<Vec<_>>(), [0]);
     // FB counts three queues.
     tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::by_name("fb").unwrap())).unwrap();
     assert_eq!(tm.threshold(1).unwrap().n, Some(3.0));
     // Occamy sees at once who is over-allocated.
     tm.reconfigure(with(&config, |config| config.policy = common::occamy(1.0, 64))).unwrap();
-    let mut expelled = 0;
-    tm.settle(NOW, &mut |lost: Lost| {
-        assert_eq!(lost.reason, Reason::Expelled);
-        expelled += 1;
-    });
+    tm.advance(NOW);
+    let reasons: Vec<Reason> = tm.losses().map(|lost| lost.reason).collect();
     // 64 tokens, 5 for a packet of 1000 bytes.
-    assert_eq!(expelled, 12);
+    assert_eq!(reasons, [Reason::Expelled; 12]);
     assert!(tm.is_consistent());
 }
 
@@ -162,7 +158,7 @@ fn new_weights_apply_to_the_next_round() {
     let mut tm = start(&config);
     (0..100).for_each(|i| assert!(is_queued(offer(&mut tm, NOW, &packet(0, 0, i % 2, 1_000)))));
     let picks = |tm: &mut Tm, n: usize| -> Vec<usize> {
-        (0..n).map(|_| send(tm, NOW, 0).unwrap().queue.unwrap().into()).collect()
+        (0..n).map(|_| send(tm, NOW, 0).unwrap().queue().unwrap().into()).collect()
     };
     assert_eq!(picks(&mut tm, 4), [0, 1, 0, 1]);
     tm.reconfigure(with(&config, |config| config.scheduler = weights([3, 1]))).unwrap();
@@ -259,8 +255,9 @@ fn sorting_begins_and_ends_while_nothing_waits() {
     (3..6).for_each(|rank| assert!(is_queued(offer(&mut tm, NOW, &ranked(rank)))));
     tm.reconfigure(with(&pifo, |config| config.scheduler = SchedulerConfig::Pifo(PifoConfig { capacity: 2 }))).unwrap();
     assert_eq!(offer(&mut tm, NOW, &ranked(5)), Verdict::Dropped { reason: Reason::Rank });
-    assert!(is_queued(tm.arrive(NOW, &ranked(1), &mut |_| ())));
-    let left: Vec<u64> = std::iter::from_fn(|| send(&mut tm, NOW, 0)).map(|departure| departure.rank).collect();
+    assert!(is_queued(tm.offer(NOW, &ranked(1), Wire::Busy).verdict()));
+    assert_eq!(tm.losses().map(|lost| lost.id.0).collect::<Vec<_>>(), [5]);
+    let left: Vec<u64> = std::iter::from_fn(|| send(&mut tm, NOW, 0)).map(|departure| departure.id.0).collect();
     assert_eq!(left, [1, 3, 4]);
 }
 
@@ -274,7 +271,7 @@ fn a_header_queue_is_not_taken_away_from_headers() {
     });
     assert_eq!(tm.header_packets(0), 1);
     assert_eq!(refused(&mut tm, plain.clone()), "trim");
-    assert!(send(&mut tm, NOW, 0).unwrap().header);
+    assert!(send(&mut tm, NOW, 0).unwrap().is_header());
     tm.reconfigure(plain).unwrap();
-    assert!(!send(&mut tm, NOW, 0).unwrap().header);
+    assert!(!send(&mut tm, NOW, 0).unwrap().is_header());
 }

@@ -5,7 +5,9 @@ use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::rank::{RankConfig, StfqConfig};
 use forebay_tm::schedule::{AifoConfig, PieoConfig, SchedulerConfig};
 use forebay_tm::trim::{CutPayloadConfig, NdpConfig, TrimConfig};
-use forebay_tm::{Bytes, Departure, Duration, Instant, Lost, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{
+    Bytes, Departure, Duration, Instant, Lost, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict, Wire,
+};
 
 fn at(ps: u64) -> Instant {
     Instant::from_ps(ps)
@@ -28,11 +30,11 @@ fn partitioning_does_not_overfill_a_buffer_that_was_shared_before() {
     let mut config = switch(2, 1_000);
     let mut tm = start(&config);
     for _ in 0..3 {
-        tm.arrive(at(0), &packet(0, 300), &mut |_| ());
+        tm.offer(at(0), &packet(0, 300), Wire::Busy);
     }
     config.policy = PolicyConfig::CompletePartitioning;
     tm.reconfigure(config).unwrap();
-    tm.arrive(at(0), &packet(1, 300), &mut |_| ());
+    tm.offer(at(0), &packet(1, 300), Wire::Busy);
     assert!(tm.used() <= Bytes::new(1_000), "{}", tm.used());
 }
 
@@ -43,9 +45,9 @@ fn partitioning_does_not_overfill_a_buffer_with_headers_in_it() {
     config.trim = Some(TrimConfig::CutPayload(CutPayloadConfig::default()));
     let mut tm = start(&config);
     for _ in 0..10 {
-        tm.arrive(at(0), &packet(0, 500), &mut |_| ());
+        tm.offer(at(0), &packet(0, 500), Wire::Busy);
     }
-    tm.arrive(at(0), &packet(1, 500), &mut |_| ());
+    tm.offer(at(0), &packet(1, 500), Wire::Busy);
     assert!(tm.used() <= Bytes::new(1_000), "{}", tm.used());
 }
 
@@ -55,9 +57,9 @@ fn fba_remembers_what_it_saw_when_settings_are_given_again() {
     config.policy = PolicyConfig::Fba(FbaConfig { interval: Duration::from_us(10), ..FbaConfig::default() });
     let mut tm = start(&config);
     for port in 0..2 {
-        tm.arrive(at(0), &packet(port, 1_000), &mut |_| ());
+        tm.offer(at(0), &packet(port, 1_000), Wire::Busy);
     }
-    tm.settle(at(10_000_000), &mut |_| ());
+    tm.advance(at(10_000_000));
     let before = tm.threshold(0).unwrap().value;
     tm.reconfigure(config).unwrap();
     assert_eq!(before, tm.threshold(0).unwrap().value);
@@ -71,19 +73,18 @@ fn occamy_keeps_the_fraction_of_a_token_when_settings_are_given_again() {
         config.policy = PolicyConfig::Occamy(OccamyConfig { alpha, token_cell: Bytes::new(1_000), bucket: 1 });
         let mut tm = start(&config);
         for _ in 0..5 {
-            tm.arrive(at(0), &packet(0, 1_000), &mut |_| ());
+            tm.offer(at(0), &packet(0, 1_000), Wire::Busy);
         }
-        tm.transmit(at(0), 0, &mut |_| ());
-        tm.arrive(at(0), &packet(0, 1_000), &mut |_| ());
+        tm.next(at(0), 0);
+        tm.offer(at(0), &packet(0, 1_000), Wire::Busy);
         for _ in 0..2 {
-            tm.arrive(at(200_000), &packet(1, 1_000), &mut |_| ());
+            tm.offer(at(200_000), &packet(1, 1_000), Wire::Busy);
         }
         if again {
             tm.reconfigure(config).unwrap();
         }
-        let mut expelled = Vec::new();
-        tm.settle(at(10_000_000), &mut |lost: Lost| expelled.push(lost.at.ps()));
-        expelled
+        tm.advance(at(10_000_000));
+        tm.losses().map(|lost| lost.at.ps()).collect::<Vec<_>>()
     };
     assert_eq!(expelled_at(false), expelled_at(true));
     // A token of 1000 B at 20 Gb/s takes 400 ns.
@@ -97,7 +98,7 @@ struct Headers(Vec<u64>);
 impl Observer for Headers {
     fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
     fn started(&mut self, now: Instant, _: usize, departure: &Departure, _: Instant) {
-        if departure.header {
+        if departure.is_header() {
             self.0.push(now.ps());
         }
     }
@@ -129,12 +130,12 @@ fn the_virtual_time_of_stfq_does_not_fall_behind_a_cut_header() {
     config.trim = Some(TrimConfig::CutPayload(cut));
     let mut tm = start(&config);
     for _ in 0..5 {
-        tm.arrive(at(0), &Packet { flow: 1, ..packet(0, 1_000) }, &mut |_| ());
+        tm.offer(at(0), &Packet { flow: 1, ..packet(0, 1_000) }, Wire::Busy);
     }
     for _ in 0..5 {
-        tm.transmit(at(0), 0, &mut |_| ());
+        tm.next(at(0), 0);
     }
-    let (_, why) = tm.arrive_explained(at(0), &Packet { flow: 2, ..packet(0, 1_000) }, &mut |_| ());
+    let (_, why) = tm.offer_explained(at(0), &Packet { flow: 2, ..packet(0, 1_000) }, Wire::Busy);
     assert_eq!(why.rank_test.unwrap().rank, 3_000 << 20);
 }
 
@@ -155,15 +156,15 @@ fn the_intelligent_buffer_does_the_same_whether_it_is_woken_or_not() {
         let mut tm = start(&config);
         let packet = |bytes| Packet { flow: 1, ..packet(0, bytes) };
         for _ in 0..3 {
-            tm.arrive(us(0), &packet(30_000), &mut |_| ());
+            tm.offer(us(0), &packet(30_000), Wire::Busy);
         }
-        tm.transmit(us(31), 0, &mut |_| ());
-        tm.transmit(us(41), 0, &mut |_| ());
+        tm.next(us(31), 0);
+        tm.next(us(41), 0);
         if wake {
-            (42..700).for_each(|time| tm.settle(us(time), &mut |_| ()));
+            (42..700).for_each(|time| tm.advance(us(time)));
         }
-        tm.arrive(us(701), &packet(1_000), &mut |_| ());
-        let (_, why) = tm.arrive_explained(us(711), &packet(1_000), &mut |_| ());
+        tm.offer(us(701), &packet(1_000), Wire::Busy);
+        let (_, why) = tm.offer_explained(us(711), &packet(1_000), Wire::Busy);
         why.threshold.unwrap().drop_probability
     };
     assert_eq!(drop_probability(true), drop_probability(false));
@@ -172,7 +173,7 @@ fn the_intelligent_buffer_does_the_same_whether_it_is_woken_or_not() {
 #[test]
 fn an_arrival_at_the_last_instant_is_only_an_arrival() {
     let mut tm = start(&switch(1, 1_000));
-    let verdict = tm.arrive(Instant::NEVER, &packet(0, 500), &mut |_| ());
+    let verdict = tm.offer(Instant::NEVER, &packet(0, 500), Wire::Busy).verdict();
     assert_eq!(verdict, Verdict::Queued { marked: false });
-    tm.settle(Instant::NEVER, &mut |_| ());
+    tm.advance(Instant::NEVER);
 }

@@ -11,7 +11,7 @@ use forebay_tm::random::Random;
 use forebay_tm::schedule::{
     AfqConfig, DrrConfig, PieoConfig, PifoConfig, SchedulerConfig, SpPifoConfig, StrictOverDrrConfig, WrrConfig,
 };
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, PerQueue, Tm, Verdict};
+use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, PerQueue, Tm, Verdict, Wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -40,7 +40,7 @@ proptest! {
             for outcome in outcomes {
                 if let (Outcome::Sent(Some(departure)), Op::Transmit { port, .. }) = (outcome, op) {
                     // Ids count arrivals.
-                    let before = last.insert((*port, departure.queue), departure.id);
+                    let before = last.insert((*port, departure.queue()), departure.id);
                     prop_assert!(before < Some(departure.id), "{departure:?} left after {before:?}");
                 }
             }
@@ -71,15 +71,14 @@ fn run_ranked(
             Some((rank, eligible)) => {
                 let id = PacketId(i as u64);
                 let arrival = Packet { id, bytes: 100, rank: *rank, eligible: at(*eligible), ..Packet::default() };
-                let mut lost = Vec::new();
-                let verdict = tm.arrive(now, &arrival, &mut |l: Lost| lost.push(l.id));
-                lost.into_iter().for_each(|id| forget(&mut waiting, id));
+                let verdict = tm.offer(now, &arrival, Wire::Busy).verdict();
+                tm.losses().for_each(|lost| forget(&mut waiting, lost.id));
                 if is_queued(verdict) {
                     waiting.push((*rank, id, at(*eligible)));
                 }
             }
             None => {
-                let departure = tm.transmit(now, 0, &mut |_| ());
+                let departure = tm.next(now, 0);
                 check(tm, now, &waiting, departure);
                 if let Some(departure) = departure {
                     forget(&mut waiting, departure.id);
@@ -135,7 +134,7 @@ proptest! {
             offer(&mut tm, Instant::ZERO, &Packet { rank, ..packet(rank, 0, 0, 100) });
         }
         for rank in 0..6 {
-            assert_eq!(send(&mut tm, Instant::ZERO, 0).map(|d| d.rank), Some(rank));
+            assert_eq!(send(&mut tm, Instant::ZERO, 0).map(|d| d.id), Some(PacketId(rank)));
         }
         run_ranked(&mut tm, &ops, |_, _, waiting, departure| {
             let first = waiting.iter().min_by_key(|(rank, id, _)| (*rank, *id)).map(|(_, id, _)| *id);
@@ -198,8 +197,8 @@ fn backlogged(
             }
         }
         let departure = send(&mut tm, at(i), 0).expect("packets wait");
-        let k = usize::from(departure.queue.unwrap());
-        sent[k] += u64::from(departure.bytes);
+        let k = usize::from(departure.queue().unwrap());
+        sent[k] += u64::from(departure.bytes());
         packets[k] += 1;
         check(k, &sent, &packets);
     }
@@ -287,7 +286,7 @@ fn churn(tm: &Tm, ops: &[Option<usize>], mut check: impl FnMut(&Tm, Option<usize
             None => {
                 let before = tm.clone();
                 let departure = send(&mut tm, Instant::ZERO, 0);
-                check(&before, departure.and_then(|departure| departure.queue).map(usize::from));
+                check(&before, departure.and_then(|departure| departure.queue()).map(usize::from));
             }
         }
     }
@@ -316,7 +315,7 @@ fn drr_is_fair_to_packets_that_do_not_fit_a_quantum() {
         offer(&mut tm, Instant::ZERO, &packet(0, 0, 0, 1_501));
         offer(&mut tm, Instant::ZERO, &packet(0, 0, 1, 1_500));
     }
-    let picks: Vec<_> = (0..3_001).map(|_| send(&mut tm, Instant::ZERO, 0).unwrap().queue.unwrap()).collect();
+    let picks: Vec<_> = (0..3_001).map(|_| send(&mut tm, Instant::ZERO, 0).unwrap().queue().unwrap()).collect();
     // Queue 0 sends nothing in its first visit, then one packet a visit with the deficit falling from 1499 by one, until after
     // 1500 packets it skips a visit again.
     assert_eq!(picks[..5], [1, 0, 1, 0, 1]);
@@ -333,7 +332,7 @@ fn an_empty_queue_saves_nothing_up() {
         for (queue, bytes) in arrivals {
             offer(tm, Instant::ZERO, &packet(0, 0, *queue, *bytes));
         }
-        (0..n).map(|_| send(tm, Instant::ZERO, 0).unwrap().queue.unwrap().into()).collect()
+        (0..n).map(|_| send(tm, Instant::ZERO, 0).unwrap().queue().unwrap().into()).collect()
     };
     // 1400 of 1500 bytes are not used, and do not help the 1600 bytes that come later: they need two visits.
     assert_eq!(picks(&mut tm, 2, &[(0, 100), (1, 1_500), (1, 1_500), (1, 1_500)]), [0, 1]);
@@ -369,7 +368,7 @@ fn afq_shares_bytes_among_flows() {
             }
             let departure = send(&mut tm, at(i), 0).unwrap();
             let flow = departure.id.0 as usize;
-            sent[flow] += u64::from(departure.bytes);
+            sent[flow] += u64::from(departure.bytes());
             held[flow] -= 1;
             let longest = u64::from(lengths[0].max(lengths[1]));
             assert!(sent[0].abs_diff(sent[1]) < per_round + longest, "{sent:?} with {per_round} a round, {lengths:?}");

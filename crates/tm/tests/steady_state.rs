@@ -16,7 +16,7 @@ use common::{alphas, at, dt, occamy, packet, shuffled, start, switch};
 use forebay_tm::admit::{AbmConfig, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{SchedulerConfig, WrrConfig};
-use forebay_tm::{Duration, PerQueue, Tm, TmConfig, Verdict};
+use forebay_tm::{Duration, PerQueue, Tm, TmConfig, Verdict, Wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -79,14 +79,14 @@ impl Overload {
             self.slot += 1;
             let now = at(self.slot * SLOT_PS);
             for port in 0..self.tm.config().rates.len() {
-                self.tm.transmit(now, port, &mut |_| ());
+                self.tm.next(now, port);
             }
             between(&Slot { tm: &self.tm, queues: &self.queues });
             for i in shuffled(&mut self.random, self.queues.len()) {
                 let (port, k) = (self.queues[i] / self.queues_per_port, self.queues[i] % self.queues_per_port);
                 loop {
                     let length = if self.mixed { 200 + (self.random.unit() * (L - 199.0)) as u32 } else { LONGEST };
-                    let verdict = self.tm.arrive(now, &packet(0, port, k, length), &mut |_| ());
+                    let verdict = self.tm.offer(now, &packet(0, port, k, length), Wire::Busy).verdict();
                     if matches!(verdict, Verdict::Dropped { .. }) {
                         break;
                     }

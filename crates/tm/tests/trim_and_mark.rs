@@ -61,10 +61,10 @@ proptest! {
                     } else if data && !header {
                         *h = 0;
                     }
-                    prop_assert_eq!(departure.map(|d| d.header), (header || data).then_some(header));
+                    prop_assert_eq!(departure.map(|d| d.is_header()), (header || data).then_some(header));
                     if header {
                         let first = headers[*port].pop_front();
-                        prop_assert_eq!(departure.map(|d| (d.id, d.bytes)), first);
+                        prop_assert_eq!(departure.map(|d| (d.id, d.bytes())), first);
                     }
                 }
                 (_, outcome) => prop_assert!(outcome.is_none()),
@@ -102,7 +102,7 @@ fn a_cut_packet_keeps_its_place_in_its_queue() {
     // Two headers wait, and packet 5 waits behind them.
     assert_eq!(fill(&mut tm, 5, 1), [queued]);
     let left: Vec<_> =
-        std::iter::from_fn(|| send(&mut tm, Instant::ZERO, 0)).map(|d| (d.id.0, d.bytes, d.header)).collect();
+        std::iter::from_fn(|| send(&mut tm, Instant::ZERO, 0)).map(|d| (d.id.0, d.bytes(), d.is_header())).collect();
     assert_eq!(left, [(3, 64, true), (4, 64, true), (5, 1_000, false)]);
 }
 

@@ -9,7 +9,7 @@ mod common;
 use common::{alphas, at, dt_each, is_queued, offer, packet, send, start, switch};
 use forebay_tm::admit::{AbmConfig, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};
-use forebay_tm::{Bytes, Duration, Packet, Reason, Tm, Verdict};
+use forebay_tm::{Bytes, Duration, Packet, Reason, Tm, Verdict, Wire};
 
 /// A hundredth of a packet of the paper. Ports send one a slot.
 const HUNDREDTH: u32 = 10;
@@ -164,7 +164,7 @@ fn abm_counts_queues_by_their_length() {
     });
     let mut tm = start(&config);
     let n_and_threshold = |tm: &mut Tm, us: u64| {
-        tm.settle(at(us * 1_000_000), &mut |_| ());
+        tm.advance(at(us * 1_000_000));
         let threshold = tm.threshold(2).unwrap();
         (threshold.n.unwrap(), threshold.value)
     };
@@ -195,7 +195,9 @@ fn after_burst(scheduler: SchedulerConfig, ranks: &[u64]) -> Vec<u64> {
     let mut tm = start(&config);
     for rank in ranks {
         // The id tells the rank, since a FIFO does not keep it.
-        tm.arrive(at(0), &Packet { rank: *rank, ..packet(*rank, 0, 0, 100) }, &mut |_| ());
+        tm.offer(at(0), &Packet { rank: *rank, ..packet(*rank, 0, 0, 100) }, Wire::Busy);
+        // PIFO makes room for a better rank.
+        tm.losses().for_each(drop);
     }
     std::iter::from_fn(|| send(&mut tm, at(0), 0)).map(|departure| departure.id.0).collect()
 }
@@ -239,14 +241,14 @@ fn aifo_figure_4() {
         for _ in 0..waiting {
             assert!(is_queued(offer(&mut tm, at(0), &ranked(10))), "no smaller rank is in the window");
         }
-        let (verdict, why) = tm.arrive_explained(at(0), &ranked(20), &mut |_| ());
+        let (outcome, why) = tm.offer_explained(at(0), &ranked(20), Wire::Busy);
         let test = why.rank_test.unwrap();
         assert_eq!((test.smaller, test.entries, test.waiting), (1, 2, waiting));
         let seen = (test.capacity - test.waiting) as f64 / test.capacity as f64 / (1.0 - test.headroom);
         assert!((seen - threshold).abs() < 1e-12);
         let expected =
             if admitted { Verdict::Queued { marked: false } } else { Verdict::Dropped { reason: Reason::Rank } };
-        assert_eq!(verdict, expected);
+        assert_eq!(outcome.verdict(), expected);
     }
 }
 

@@ -55,7 +55,8 @@ impl Witness for Clerk {
     }
 
     fn sent(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant) {
-        let departure = Departure { id: self.number(departure.id), ..*departure };
+        let mut departure = *departure;
+        departure.id = self.number(departure.id);
         if let Some(verdicts) = &mut self.verdicts {
             verdicts.started(now, port, &departure, end);
         }

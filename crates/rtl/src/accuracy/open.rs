@@ -27,8 +27,8 @@ impl Observer for Sent {
     fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
 
     fn started(&mut self, now: Instant, port: usize, departure: &Departure, _: Instant) {
-        let queue = port * CLASSES + usize::from(departure.queue.unwrap_or(0));
-        self.0.push((now, queue, u64::from(departure.bytes)));
+        let queue = port * CLASSES + usize::from(departure.queue().unwrap_or(0));
+        self.0.push((now, queue, u64::from(departure.bytes())));
     }
 
     fn lost(&mut self, _: Lost) {}

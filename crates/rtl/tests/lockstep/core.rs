@@ -9,7 +9,7 @@ use forebay_rtl::model::occamy::{Inputs, Occamy, Outputs};
 use forebay_rtl::verilator::Recording;
 use forebay_tm::admit::{OccamyConfig, PolicyConfig};
 use forebay_tm::random::Random;
-use forebay_tm::{Bytes, Instant, Lost, Packet, PerQueue, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Instant, Packet, PerQueue, Rate, Tm, TmConfig, Verdict, Wire};
 
 const PORTS: usize = 64;
 
@@ -43,12 +43,11 @@ fn the_core_expels_from_the_same_queues() {
             for event in 0..1_500 {
                 let now = Instant::from_ps(1_000_000 * (event + 1));
                 let queue = (random.below(8) * random.below(8)) as usize;
-                let mut lost: Vec<Lost> = Vec::new();
                 let outputs = if random.below(4) > 0 {
                     // Not so small that descriptors run out, of which the core has any number.
                     let cells = 6 + random.below(58) as u32;
                     let packet = Packet { bytes: cells, port: queue as u32, ..Packet::default() };
-                    let verdict = tm.arrive(now, &packet, &mut |one| lost.push(one));
+                    let verdict = tm.offer(now, &packet, Wire::Busy).verdict();
                     let inputs = Inputs { alpha_shift, arrival: Some((queue, cells)), ..Inputs::default() };
                     let outputs = settle(&mut model, inputs, &mut recording);
                     let admitted = verdict == Verdict::Queued { marked: false };
@@ -56,14 +55,14 @@ fn the_core_expels_from_the_same_queues() {
                     rejected += u32::from(!admitted);
                     outputs
                 } else {
-                    let departs = tm.transmit(now, queue, &mut |one| lost.push(one)).is_some();
+                    let departs = tm.next(now, queue).is_some();
                     let inputs = Inputs { alpha_shift, fetch: Some(queue), ..Inputs::default() };
                     let outputs = settle(&mut model, inputs, &mut recording);
                     assert_eq!(outputs.iter().any(|out| out.departs == Some(queue)), departs, "event {event}");
                     outputs
                 };
-                tm.settle(now, &mut |one| lost.push(one));
-                let by_core: Vec<(usize, u32)> = lost.iter().map(|one| (one.queue, one.bytes)).collect();
+                tm.advance(now);
+                let by_core: Vec<(usize, u32)> = tm.losses().map(|lost| (lost.queue, lost.bytes)).collect();
                 let dropped = |out: &Outputs| out.drops.zip(out.packet).map(|(queue, (cells, _))| (queue, cells));
                 let by_circuit: Vec<(usize, u32)> = outputs.iter().filter_map(dropped).collect();
                 assert_eq!(by_circuit, by_core, "event {event}, alpha_shift {alpha_shift}");

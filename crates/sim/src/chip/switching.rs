@@ -6,9 +6,9 @@ use crate::measure::chip::ControlNote;
 use crate::mirror::Mirror;
 use crate::net::Net;
 use crate::packet::{Kind, Label, Packet, Slot, flag};
-use crate::switch::{Switch, pick};
+use crate::switch::Switch;
 use forebay_pisa::{ANSWER, DATA, DEFLECTED, HEADER, Outcome, Pass};
-use forebay_tm::{Departure, Instant, Packet as CorePacket, PacketId, Reason, Verdict};
+use forebay_tm::{Departure, Instant, Packet as CorePacket, Reason, Verdict, Wire};
 
 /// Which packets of the chip's own ports an event is about.
 const DEFLECTION: usize = 0;
@@ -185,7 +185,7 @@ impl Switch {
         chip.cut(slot, around);
     }
 
-    /// A packet, or the header of one, gets to the traffic manager: by the short ways where they do, as at a plain switch.
+    /// A packet, or the header of one, gets to the traffic manager.
     #[inline(always)]
     fn deliver<const NODES: usize>(
         &mut self,
@@ -195,42 +195,33 @@ impl Switch {
         agenda: &mut Sized<'_, NODES>,
         around: &mut Net,
     ) {
-        let packet = around.wires.arena.get(slot);
-        let (bytes, rank) = (packet.bytes, u64::from(packet.rank));
-        let unscheduled = packet.has(flag::UNSCHEDULED);
-        let port = &mut self.ports[number];
-        let tm = &mut self.buffers[0];
-        if around.watched || self.chip.as_ref().is_none_or(|chip| chip.looks_at_queues()) {
-            return self.deliver_slowly(now, (number, queue), (from, slot), agenda, around);
+        if around.watched || self.chip().looks_at_queues() {
+            return self.deliver_observed(now, (number, queue), (from, slot), agenda, around);
         }
-        if port.free_at > now {
-            let id = PacketId(u64::from(slot));
-            let joined =
-                tm.join_by_length(now, id, number as u32, queue, bytes, rank, packet.has(flag::ECT), unscheduled);
-            if joined != Some(false) {
-                if joined == Some(true) {
-                    mark(slot, around);
-                } else {
-                    return self.deliver_slowly(now, (number, queue), (from, slot), agenda, around);
+        let core = CorePacket { queue, ..self.core_packet(number, slot, around) };
+        let port = &mut self.ports[number];
+        let wire = if port.free_at > now { Wire::Busy } else { Wire::Idle };
+        let tm = &mut self.buffers[0];
+        let outcome = tm.offer(now, &core, wire);
+        if let Some(departure) = outcome.departure(&core) {
+            return self.leave(now, number, departure, agenda, around);
+        }
+        match outcome.verdict() {
+            Verdict::Queued { marked: false } if port.free_at > now && !tm.has_losses() => {
+                if !port.armed {
+                    port.armed = true;
+                    agenda.set(number, around.wires.clock.transmission(port.free_at, number));
                 }
             }
-            let port = &mut self.ports[number];
-            if !port.armed {
-                port.armed = true;
-                agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+            verdict => {
+                self.delivered(now, (number, queue), (from, slot), verdict, agenda, around);
             }
-        } else if tm.pass_by_length(now, number as u32, queue, bytes, unscheduled, || rank) {
-            let id = PacketId(u64::from(slot));
-            let departure = Departure { id, bytes, queue: Some(queue as u8), header: false, rank };
-            self.leave(now, number, departure, agenda, around);
-        } else {
-            self.deliver_slowly(now, (number, queue), (from, slot), agenda, around);
         }
     }
 
-    /// [`Switch::deliver`] by the long way.
+    /// [`Switch::deliver`] where somebody looks at queues: a packet is queued before it leaves.
     #[inline(never)]
-    fn deliver_slowly<const NODES: usize>(
+    fn deliver_observed<const NODES: usize>(
         &mut self,
         now: Instant,
         (number, queue): (usize, u32),
@@ -239,13 +230,25 @@ impl Switch {
         around: &mut Net,
     ) {
         let core = CorePacket { queue, ..self.core_packet(number, slot, around) };
-        let tm = &mut self.buffers[0];
-        let lost = &mut self.lost;
-        let verdict = tm.arrive(now, &core, &mut |gone| lost.push(gone));
+        let verdict = self.buffers[0].offer(now, &core, Wire::Busy).verdict();
+        self.delivered(now, (number, queue), (from, slot), verdict, agenda, around);
+    }
+
+    /// Sees to a packet that does not simply wait for its port.
+    #[inline(always)]
+    fn delivered<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        (number, queue): (usize, u32),
+        (from, slot): (u32, Slot),
+        verdict: Verdict,
+        agenda: &mut Sized<'_, NODES>,
+        around: &mut Net,
+    ) {
         if let Verdict::Dropped { reason } = verdict {
             return self.rejected_by_manager(now, (number, queue), (from, slot), reason, agenda, around);
         }
-        let simple = verdict == (Verdict::Queued { marked: false }) && !around.watched && self.lost.is_empty();
+        let simple = verdict == (Verdict::Queued { marked: false }) && !around.watched && !self.buffers[0].has_losses();
         if !simple && !self.settle_arrival(now, number, slot, verdict, agenda, around) {
             return;
         }
@@ -302,9 +305,7 @@ impl Switch {
         agenda: &mut Sized<'_, NODES>,
         around: &mut Net,
     ) {
-        if !self.lost.is_empty() {
-            self.settle_losses(0, around);
-        }
+        self.settle_losses(0, around);
         let packet = *around.wires.arena.get(slot);
         let chip = self.chip();
         let pipeline = chip.pipeline_of(from as usize);
@@ -338,13 +339,7 @@ impl Switch {
         agenda: &mut Sized<'_, NODES>,
         around: &mut Net,
     ) {
-        let tm = &mut self.buffers[0];
-        let plain = if around.watched { None } else { tm.transmit_plainly(now, number) };
-        let departure = match plain {
-            None => pick(tm, now, number, &mut self.lost),
-            plain => plain,
-        };
-        match departure {
+        match self.buffers[0].next(now, number) {
             Some(departure) => self.leave(now, number, departure, agenda, around),
             None => self.wait_for_eligible(now, number, agenda, around),
         }
@@ -384,7 +379,7 @@ impl Switch {
     #[inline(always)]
     fn egress(&mut self, now: Instant, number: usize, kind: u8, departure: Departure, around: &Net) -> Outcome {
         let slot = departure.id.0 as Slot;
-        let queue = u32::from(departure.queue.unwrap_or(0));
+        let queue = u32::from(departure.queue().unwrap_or(0));
         let index = self.buffers[0].queue_index(number, queue as usize);
         let depth = self.depth(index);
         let packet = around.wires.arena.get(slot);
@@ -399,7 +394,7 @@ impl Switch {
             out_port: number as u32,
             out_queue: queue,
             class: u32::from(packet.class),
-            bytes: departure.bytes,
+            bytes: departure.bytes(),
             rank: u64::from(packet.rank),
             flow: u64::from(packet.hash),
             random: chip.draw(),
@@ -423,12 +418,12 @@ impl Switch {
         agenda: &mut Sized<'_, NODES>,
         around: &mut Net,
     ) {
-        let queue = self.buffers[0].queue_index(number, usize::from(departure.queue.unwrap_or(0)));
-        self.buffers[0].expel_sent(queue, departure.bytes);
+        let queue = self.buffers[0].queue_index(number, usize::from(departure.queue().unwrap_or(0)));
+        self.buffers[0].expel_sent(queue, departure.bytes());
         let chip = self.chip();
         let pipeline = chip.pipeline_of(number);
         chip.record.pipelines[pipeline].dropped_at_egress += 1;
-        let read = chip.setup.egress_rate.serialization(u64::from(departure.bytes));
+        let read = chip.setup.egress_rate.serialization(u64::from(departure.bytes()));
         let slot = departure.id.0 as Slot;
         around.flows.dropped(around.wires.arena.get(slot).flow);
         if around.tracer.is_active() {
@@ -436,9 +431,7 @@ impl Switch {
             around.tracer.at_switch(now, self.number, number, slot, what, &around.wires);
         }
         around.wires.arena.remove(slot);
-        if !self.lost.is_empty() {
-            self.settle_losses(0, around);
-        }
+        self.settle_losses(0, around);
         let port = &mut self.ports[number];
         port.free_at = now + read;
         port.armed = self.buffers[0].has_packets(number);

@@ -5,7 +5,7 @@ use crate::flows::FlowTable;
 use crate::host::{HostAgenda, slot};
 use crate::packet::{Slot, flag};
 use crate::wires::Wires;
-use forebay_tm::{Instant, Packet as CorePacket, PacketId, Tm, ValidConfig, Verdict};
+use forebay_tm::{Instant, Outcome, Packet as CorePacket, PacketId, Tm, ValidConfig, Verdict, Wire};
 
 pub(super) struct Managed {
     out: u32,
@@ -14,7 +14,6 @@ pub(super) struct Managed {
     free_at: Instant,
     /// It will be woken when the link is free.
     armed: bool,
-    lost: Vec<Slot>,
 }
 
 impl Managed {
@@ -25,7 +24,6 @@ impl Managed {
             queue_mask: if config.queues == 1 { 0 } else { u8::MAX },
             free_at: Instant::ZERO,
             armed: false,
-            lost: Vec::new(),
         }
     }
 
@@ -52,12 +50,6 @@ impl Managed {
     ) {
         let sent = wires.arena.get_mut(packet);
         let queue = u32::from(sent.class & self.queue_mask);
-        let (bytes, unscheduled, rank) = (sent.bytes, sent.has(flag::UNSCHEDULED), u64::from(sent.rank));
-        if self.free_at <= now && self.tm.pass_by_length(now, 0, queue, bytes, unscheduled, || rank) {
-            let label = wires.arena.label(packet, bytes);
-            self.free_at = wires.send(self.out, label, now);
-            return;
-        }
         let core = CorePacket {
             id: PacketId(u64::from(packet)),
             bytes: sent.bytes,
@@ -70,8 +62,15 @@ impl Managed {
             unscheduled: sent.has(flag::UNSCHEDULED),
             ect: sent.has(flag::ECT),
         };
-        let lost = &mut self.lost;
-        let verdict = self.tm.arrive(now, &core, &mut |gone| lost.push(gone.id.0 as Slot));
+        let wire = if self.free_at <= now { Wire::Idle } else { Wire::Busy };
+        let verdict = match self.tm.offer(now, &core, wire) {
+            Outcome::Sent => {
+                let label = wires.arena.label(packet, core.bytes);
+                self.free_at = wires.send(self.out, label, now);
+                return;
+            }
+            Outcome::Verdict(verdict) => verdict,
+        };
         match verdict {
             Verdict::Queued { marked } => {
                 if marked {
@@ -100,11 +99,10 @@ impl Managed {
 
     #[inline(never)]
     fn transmit(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
-        let lost = &mut self.lost;
-        let departure = self.tm.transmit(now, 0, &mut |gone| lost.push(gone.id.0 as Slot));
+        let departure = self.tm.next(now, 0);
         self.settle_losses(wires, flows);
         if let Some(departure) = departure {
-            let label = wires.arena.label(departure.id.0 as Slot, departure.bytes);
+            let label = wires.arena.label(departure.id.0 as Slot, departure.bytes());
             self.free_at = wires.send(self.out, label, now);
             if self.tm.has_packets(0) {
                 self.arm(self.free_at, agenda, wires);
@@ -114,8 +112,18 @@ impl Managed {
         }
     }
 
+    #[inline(always)]
     fn settle_losses(&mut self, wires: &mut Wires, flows: &mut FlowTable) {
-        for packet in self.lost.drain(..) {
+        if self.tm.has_losses() {
+            self.tell_losses(wires, flows);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_losses(&mut self, wires: &mut Wires, flows: &mut FlowTable) {
+        for lost in self.tm.losses() {
+            let packet = lost.id.0 as Slot;
             flows.dropped(wires.arena.get(packet).flow);
             wires.arena.remove(packet);
         }

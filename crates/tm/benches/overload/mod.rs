@@ -11,7 +11,7 @@ use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, DrrConfig, PifoConfig, SchedulerConfig, SpPifoConfig, WrrConfig};
 use forebay_tm::trim::{NdpConfig, TrimConfig};
-use forebay_tm::{Bytes, Duration, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Duration, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict, Wire};
 use std::hint::black_box;
 
 /// A benchmark: a name, a policy, a scheduler, queues per port.
@@ -128,10 +128,11 @@ impl Overload {
         let tm = Tm::new(config.validate().expect("the benchmark's configuration is right"));
         let mut overload = Self { tm, steps, at: 0, now: 0, step, admitted: 0, sent: 0, lost: 0 };
         // Twice what the buffer holds, with nothing leaving, then a while of both.
-        for at in 0..2 * ports * 9_600 * 10 / 816 {
-            let (packet, _) = overload.steps[at % Self::STEPS];
-            overload.tm.arrive(Instant::ZERO, &packet, &mut |_| ());
-        }
+        let silent = overload.steps.iter().map(|(packet, _)| (*packet, None)).collect();
+        let steps = core::mem::replace(&mut overload.steps, silent);
+        overload.step = 0;
+        overload.run(2 * ports * 9_600 * 10 / 816);
+        (overload.step, overload.steps) = (step, steps);
         overload.run(100 * ports);
         overload
     }
@@ -167,15 +168,16 @@ impl Overload {
                 *now += self.step;
                 let instant = Instant::from_ps(*now);
                 if let Some(port) = port {
-                    if let Some(departure) = tm.transmit(instant, *port as usize, &mut |_| *lost += 1) {
-                        black_box(departure.bytes);
+                    if let Some(departure) = tm.next(instant, *port as usize) {
+                        black_box(departure.bytes());
                         *sent += 1;
                     }
                 }
-                if let Verdict::Queued { .. } = tm.arrive(instant, packet, &mut |_| *lost += 1) {
+                if let Verdict::Queued { .. } = tm.offer(instant, packet, Wire::Busy).verdict() {
                     *admitted += 1;
                 }
             }
+            *lost += tm.losses().count() as u64;
             left -= upto - self.at;
             self.at = upto % Self::STEPS;
         }

@@ -87,7 +87,7 @@ impl Abm {
 }
 
 impl Scheme for Abm {
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
@@ -95,7 +95,7 @@ impl Scheme for Abm {
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.unscheduled, buffer)));
         let state = &buffer.queues[queue];
         let threshold = self.limit(queue, number, state, packet.unscheduled, buffer.remaining());
-        Admission::within(threshold, buffer, state, request.charge)
+        Admission::within(threshold, buffer.remaining(), state, request.charge)
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
@@ -103,7 +103,7 @@ impl Scheme for Abm {
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: &Buffer, sent: u32) {
+    fn dequeued(&mut self, place: Place, _: u64, _: u64, sent: u32) {
         self.congestion.sent(place.queue, sent);
     }
 

@@ -36,7 +36,7 @@ impl AbmByLength {
 }
 
 impl Scheme for AbmByLength {
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
     const COUNTS_ARRIVALS: bool = true;
 
     #[inline(always)]
@@ -50,8 +50,8 @@ impl Scheme for AbmByLength {
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, before: u64, after: u64, buffer: &Buffer, sent: u32) {
-        self.abm.dequeued(place, before, after, buffer, sent);
+    fn dequeued(&mut self, place: Place, before: u64, after: u64, sent: u32) {
+        self.abm.dequeued(place, before, after, sent);
     }
 
     fn interval(&self) -> Option<Duration> {

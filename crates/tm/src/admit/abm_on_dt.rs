@@ -70,13 +70,13 @@ impl AbmOnDt {
 }
 
 impl Scheme for AbmOnDt {
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
         let threshold = self.set[request.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer, &buffer.queues[request.queue], request.charge)
+        Admission::within(threshold, buffer.remaining(), &buffer.queues[request.queue], request.charge)
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
@@ -84,7 +84,7 @@ impl Scheme for AbmOnDt {
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: &Buffer, sent: u32) {
+    fn dequeued(&mut self, place: Place, _: u64, _: u64, sent: u32) {
         self.congestion.sent(place.queue, sent);
     }
 

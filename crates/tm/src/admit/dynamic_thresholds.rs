@@ -37,7 +37,7 @@ impl Scheme for DynamicThresholds {
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         why.note(|e| e.threshold = Some(threshold(request.queue, buffer)));
         let queue = &buffer.queues[request.queue];
-        Admission::within(queue.alpha * real(buffer.remaining()), buffer, queue, request.charge)
+        Admission::within(queue.alpha * real(buffer.remaining()), buffer.remaining(), queue, request.charge)
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
@@ -101,7 +101,7 @@ impl ReservedThresholds {
 }
 
 impl Scheme for ReservedThresholds {
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
@@ -126,14 +126,17 @@ impl Scheme for ReservedThresholds {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, _: Place, before: u64, after: u64, _: &Buffer) {
+    fn enqueued(&mut self, _: Place, before: u64, after: u64) {
         self.changed(before, after);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, _: Place, before: u64, after: u64, _: &Buffer, _: u32) {
+    fn dequeued(&mut self, _: Place, before: u64, after: u64, _: u32) {
         self.changed(before, after);
     }
+
+    #[inline(always)]
+    fn passed(&mut self, _: Place, _: u32) {}
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
         Some(self.threshold(place.queue, buffer))

@@ -87,13 +87,13 @@ impl Fba {
 }
 
 impl Scheme for Fba {
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         why.note(|e| e.threshold = Some(self.threshold(request.queue, request.packet.port as usize, buffer)));
         let threshold = self.set[request.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer, &buffer.queues[request.queue], request.charge)
+        Admission::within(threshold, buffer.remaining(), &buffer.queues[request.queue], request.charge)
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
@@ -101,14 +101,17 @@ impl Scheme for Fba {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, before: u64, _: u64, _: &Buffer) {
+    fn enqueued(&mut self, place: Place, before: u64, _: u64) {
         self.shares.enqueued(place, before);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: &Buffer, _: u32) {
+    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: u32) {
         self.shares.dequeued(place, after);
     }
+
+    #[inline(always)]
+    fn passed(&mut self, _: Place, _: u32) {}
 
     fn interval(&self) -> Option<Duration> {
         Some(self.interval)

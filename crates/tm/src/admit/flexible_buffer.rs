@@ -100,7 +100,7 @@ impl FlexibleBuffer {
 }
 
 impl Scheme for FlexibleBuffer {
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
@@ -109,7 +109,7 @@ impl Scheme for FlexibleBuffer {
         let state = &buffer.queues[queue];
         let (alpha, n, g) = self.factors(queue, state, packet.port as usize, packet.class);
         let threshold = ((alpha / n) * g) * real(buffer.remaining());
-        Admission::within(threshold, buffer, state, request.charge)
+        Admission::within(threshold, buffer.remaining(), state, request.charge)
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
@@ -117,12 +117,15 @@ impl Scheme for FlexibleBuffer {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, before: u64, _: u64, _: &Buffer) {
+    fn enqueued(&mut self, place: Place, before: u64, _: u64) {
         self.shares.enqueued(place, before);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: &Buffer, _: u32) {
+    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: u32) {
         self.shares.dequeued(place, after);
     }
+
+    #[inline(always)]
+    fn passed(&mut self, _: Place, _: u32) {}
 }

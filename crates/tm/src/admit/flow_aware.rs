@@ -83,7 +83,6 @@ impl FlowAware {
 
 impl Scheme for FlowAware {
     const COUNTS_ARRIVALS: bool = true;
-    const REMEMBERS_QUESTIONS: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
@@ -100,7 +99,7 @@ impl Scheme for FlowAware {
         why.note(|e| e.threshold = Some(self.threshold(queue, Some(count), buffer)));
         let state = &buffer.queues[queue];
         let threshold = self.alpha_for(state, count) * real(buffer.remaining());
-        Admission::within(threshold, buffer, state, charge)
+        Admission::within(threshold, buffer.remaining(), state, charge)
     }
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {

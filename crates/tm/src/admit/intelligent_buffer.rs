@@ -225,13 +225,12 @@ impl IntelligentBuffer {
 
 impl Scheme for IntelligentBuffer {
     const COUNTS_ARRIVALS: bool = true;
-    const REMEMBERS_QUESTIONS: bool = true;
 
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
         let Request { packet, queue, charge, .. } = request;
         self.shares[queue].bytes += u64::from(packet.bytes);
         let state = &buffer.queues[queue];
-        let admission = Admission::within(state.alpha * real(buffer.remaining()), buffer, state, charge);
+        let admission = Admission::within(state.alpha * real(buffer.remaining()), buffer.remaining(), state, charge);
         let (probability, brought) = self.drop_probability(packet, queue, buffer.length(queue));
         why.note(|e| {
             e.threshold = Some(Threshold {

@@ -28,6 +28,7 @@ pub use flow_aware::FlowAwareConfig;
 pub use intelligent_buffer::{Accounting, IntelligentBufferConfig};
 pub use occamy::OccamyConfig;
 
+pub(crate) use complete_sharing::CompleteSharing;
 pub(crate) use dynamic_thresholds::DynamicThresholds;
 
 use crate::buffer::{Buffer, Queue};
@@ -41,7 +42,6 @@ use abm::Abm;
 use abm_by_length::AbmByLength;
 use abm_on_dt::AbmOnDt;
 use complete_partitioning::CompletePartitioning;
-use complete_sharing::CompleteSharing;
 use dynamic_thresholds::ReservedThresholds;
 use fba::Fba;
 use flexible_buffer::FlexibleBuffer;
@@ -154,8 +154,8 @@ pub(crate) enum Admission {
 impl Admission {
     /// The common rule of the threshold policies: `Q + len <= B` and `q_i + len <= T_i`.
     #[inline(always)]
-    fn within(threshold: f64, buffer: &Buffer, queue: &Queue, charge: u64) -> Self {
-        if charge > buffer.remaining() {
+    fn within(threshold: f64, remaining: u64, queue: &Queue, charge: u64) -> Self {
+        if charge > remaining {
             Self::Reject(Reason::Full)
         } else if real(queue.bytes + charge) <= threshold {
             Self::Admit
@@ -186,14 +186,14 @@ pub(crate) fn real(bytes: u64) -> f64 {
 
 /// What a buffer policy is to the switch. Only `admit` is needed; the rest is for policies that measure, change or expel.
 pub(crate) trait Scheme {
-    /// Whether [`Scheme::enqueued`] and [`Scheme::dequeued`] do anything.
-    const LISTENS: bool = false;
+    /// Whether [`Scheme::enqueued`], [`Scheme::dequeued`] and [`Scheme::passed`] do anything.
+    const OBSERVES: bool = false;
     /// Whether it expels packets from their queues.
     const EXPELS: bool = false;
+    /// Whether packets that it has admitted may be pushed out or expelled.
+    const TAKES_BACK: bool = Self::EXPELS;
     /// Whether being asked about a packet changes anything, so that it must not be asked about one larger than the buffer.
     const COUNTS_ARRIVALS: bool = false;
-    /// Whether being asked about a packet that fits the buffer changes anything, so that it must be asked only once.
-    const REMEMBERS_QUESTIONS: bool = false;
 
     /// The queue number a packet is put in: its own, unless the policy moves it.
     #[inline(always)]
@@ -206,12 +206,19 @@ pub(crate) trait Scheme {
 
     /// `q_i` has grown from `before` to `after`.
     #[inline(always)]
-    fn enqueued(&mut self, _place: Place, _before: u64, _after: u64, _buffer: &Buffer) {}
+    fn enqueued(&mut self, _place: Place, _before: u64, _after: u64) {}
 
     /// `q_i` has shrunk from `before` to `after`, because a packet of `sent` bytes was picked, or one was pushed out or expelled
     /// (`sent` = 0).
     #[inline(always)]
-    fn dequeued(&mut self, _place: Place, _before: u64, _after: u64, _buffer: &Buffer, _sent: u32) {}
+    fn dequeued(&mut self, _place: Place, _before: u64, _after: u64, _sent: u32) {}
+
+    /// A packet of `bytes` has joined an empty queue and been picked in the same instant.
+    #[inline(always)]
+    fn passed(&mut self, place: Place, bytes: u32) {
+        self.enqueued(place, 0, u64::from(bytes));
+        self.dequeued(place, u64::from(bytes), 0, bytes);
+    }
 
     /// How often [`Scheme::update`] is due, if ever.
     fn interval(&self) -> Option<Duration> {
@@ -258,10 +265,10 @@ pub(crate) trait Scheme {
     fn expelled(&mut self, _now: Instant, _queue: usize, _bytes: u32) {}
 }
 
-/// For departures, what a policy that does not listen is like.
-pub(crate) struct Deaf;
+/// For departures, what a policy that does not observe them is like.
+pub(crate) struct Unobserved;
 
-impl Scheme for Deaf {
+impl Scheme for Unobserved {
     fn admit(&mut self, _: Request<'_>, _: &Buffer, _: &mut impl Why) -> Admission {
         Admission::Reject(Reason::Full)
     }
@@ -312,8 +319,8 @@ macro_rules! with_policy {
 }
 pub(crate) use with_policy;
 
-fn listens<P: Scheme>(_: &P) -> bool {
-    P::LISTENS
+fn observes<P: Scheme>(_: &P) -> bool {
+    P::OBSERVES
 }
 
 impl Policy {
@@ -339,9 +346,9 @@ impl Policy {
         }
     }
 
-    /// Whether it wants to hear of packets that leave.
-    pub(crate) fn listens(&self) -> bool {
-        with_policy!(self, policy => listens(policy))
+    /// Whether it observes packets that leave.
+    pub(crate) fn observes(&self) -> bool {
+        with_policy!(self, policy => observes(policy))
     }
 
     /// How often [`Policy::update`] is due, if ever.
@@ -369,7 +376,7 @@ impl Policy {
     pub(crate) fn succeed(&mut self, earlier: &Self, now: Instant, buffer: &Buffer, queues: usize) {
         for queue in (0..buffer.queues.len()).filter(|queue| buffer.length(*queue) > 0) {
             let place = Place { port: queue / queues, queue };
-            with_policy!(&mut *self, policy => policy.enqueued(place, 0, buffer.length(queue), buffer));
+            with_policy!(&mut *self, policy => policy.enqueued(place, 0, buffer.length(queue)));
         }
         match (self, earlier) {
             (Self::Fba(new), Self::Fba(old)) => new.inherit(old),

@@ -270,7 +270,7 @@ impl Occamy {
 }
 
 impl Scheme for Occamy {
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
     const EXPELS: bool = true;
 
     #[inline(always)]
@@ -279,7 +279,7 @@ impl Scheme for Occamy {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, _: u64, after: u64, _: &Buffer) {
+    fn enqueued(&mut self, place: Place, _: u64, after: u64) {
         if after > self.longest {
             self.longest = after;
         }
@@ -287,9 +287,12 @@ impl Scheme for Occamy {
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: &Buffer, _: u32) {
+    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: u32) {
         self.changed(place.queue);
     }
+
+    #[inline(always)]
+    fn passed(&mut self, _: Place, _: u32) {}
 
     fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
         DynamicThresholds.threshold_of(place, buffer)

@@ -22,7 +22,8 @@ impl Pushout {
 
 impl Scheme for Pushout {
     const COUNTS_ARRIVALS: bool = true;
-    const LISTENS: bool = true;
+    const OBSERVES: bool = true;
+    const TAKES_BACK: bool = true;
 
     #[inline(always)]
     fn admit(&mut self, request: Request<'_>, buffer: &Buffer, _: &mut impl Why) -> Admission {
@@ -38,12 +39,15 @@ impl Scheme for Pushout {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, _: u64, after: u64, _: &Buffer) {
+    fn enqueued(&mut self, place: Place, _: u64, after: u64) {
         self.lengths.set(place.queue, after);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: &Buffer, _: u32) {
+    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: u32) {
         self.lengths.set(place.queue, after);
     }
+
+    #[inline(always)]
+    fn passed(&mut self, _: Place, _: u32) {}
 }

@@ -8,7 +8,7 @@ use forebay_naive::Dice;
 use forebay_tm::admit::{DynamicThresholdsConfig, OccamyConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{DrrConfig, SchedulerConfig};
-use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict, Wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -56,7 +56,9 @@ pub(crate) fn packet(id: u64, port: usize, queue: usize, bytes: u32) -> Packet {
 
 /// Offers a packet and expects that nothing else is lost over it.
 pub(crate) fn offer(tm: &mut Tm, now: Instant, packet: &Packet) -> Verdict {
-    tm.arrive(now, packet, &mut |lost| panic!("{lost:?} was lost"))
+    let outcome = tm.offer(now, packet, Wire::Busy);
+    assert_eq!(tm.losses().next(), None);
+    outcome.verdict()
 }
 
 pub(crate) fn is_queued(verdict: Verdict) -> bool {
@@ -65,7 +67,9 @@ pub(crate) fn is_queued(verdict: Verdict) -> bool {
 
 /// The next packet of a port, which loses nothing over it.
 pub(crate) fn send(tm: &mut Tm, now: Instant, port: usize) -> Option<Departure> {
-    tm.transmit(now, port, &mut |lost| panic!("{lost:?} was lost"))
+    let departure = tm.next(now, port);
+    assert_eq!(tm.losses().next(), None);
+    departure
 }
 
 /// Draws from 0 to `below - 1`.
@@ -197,15 +201,14 @@ pub(crate) enum Outcome {
 
 /// Applies an operation and notes everything that comes out.
 pub(crate) fn apply(tm: &mut Tm, now: Instant, op: &Op, outcomes: &mut Vec<Outcome>) {
-    let mut lost = Vec::new();
     let outcome = match op {
-        Op::Arrive { packet, .. } => Some(Outcome::Arrived(tm.arrive(now, packet, &mut |l| lost.push(l)))),
-        Op::Transmit { port, .. } => Some(Outcome::Sent(tm.transmit(now, *port, &mut |l| lost.push(l)))),
+        Op::Arrive { packet, .. } => Some(Outcome::Arrived(tm.offer(now, packet, Wire::Busy).verdict())),
+        Op::Transmit { port, .. } => Some(Outcome::Sent(tm.next(now, *port))),
         Op::Settle { .. } => {
-            tm.settle(now, &mut |l| lost.push(l));
+            tm.advance(now);
             None
         }
     };
-    outcomes.extend(lost.into_iter().map(Outcome::Lost));
+    outcomes.extend(tm.losses().map(Outcome::Lost));
     outcomes.extend(outcome);
 }
