@@ -197,7 +197,7 @@ impl Observer for Ends {
 }
 
 #[test]
-fn a_new_rate_applies_to_the_next_packet_on_the_wire() {
+fn a_new_rate_applies_to_what_is_left_of_a_packet_on_the_wire() {
     let config = switch(1, 1, 60_000);
     let mut driver = Driver::new(start(&config));
     let mut ends = Ends::default();
@@ -206,8 +206,8 @@ fn a_new_rate_applies_to_the_next_packet_on_the_wire() {
     }
     driver.reconfigure(with(&config, |config| config.rates = vec![Rate::from_gbps(1)])).unwrap();
     driver.finish(&mut ends).unwrap();
-    // The first is on the wire at 10 Gb/s, the others go at 1 Gb/s.
-    assert_eq!(ends.0, [1_000_000, 11_000_000, 21_000_000]);
+    // The first began at 10 Gb/s, and has all of it to go at 1 Gb/s, like the others.
+    assert_eq!(ends.0, [1_000_000, 20_000_000, 30_000_000]);
 }
 
 // ---- What is refused ----------------------------------------------------------------------------------------------
