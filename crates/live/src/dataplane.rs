@@ -1,6 +1,6 @@
 //! The path of a frame: where it goes, which queue it joins, what the traffic manager says, and what is done to the frame.
 //!
-//! The traffic manager has wires (`wires.rs`) behind it, a loop of arrivals and wires like that of `forebay replay`, so that the same arrivals get the same
+//! The traffic manager has wires behind it, in the `Driver` that `forebay replay` has, too, so that the same arrivals get the same
 //! verdicts. Frames stay where they are; only the numbers of their pieces move.
 
 use crate::classify::{Classifier, Kind, addresses, flow_of};

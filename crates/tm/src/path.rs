@@ -675,7 +675,7 @@ impl Path {
         Some(Departure::of_queue(id, bytes, number, header))
     }
 
-    /// [`Path::transmit`] where they do not.
+    /// [`Path::transmit`] with everything that there is, out of line.
     #[inline(never)]
     pub(crate) fn transmit_full<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
         self.transmit::<P, Full>(policy, now, port)
