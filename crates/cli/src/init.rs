@@ -6,6 +6,8 @@ use crate::output::print;
 use crate::outputs::Outputs;
 use forebay_settings::{Kind, nearest, policies, schedulers};
 use forebay_sim::scenario::kinds::{topologies, transports, workloads};
+use forebay_tm::described::Choice as _;
+use forebay_tm::schedule::SchedulerConfig;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -101,13 +103,15 @@ pub(crate) fn scenario(choice: &Choice) -> String {
          duration = \"2ms\"           # flows start before this time; the run ends when all are complete\n",
     );
     let mut table = |title: &str, kinds: &[Kind], name: &str, lines: &str| {
-        let about = kinds.iter().find(|kind| kind.name == name).map_or("", |kind| kind.about.as_str());
-        let _ = write!(text, "\n{title}\nkind = \"{name}\"  # {about}\n{lines}");
+        let Some(Kind { about, needed, .. }) = kinds.iter().find(|kind| kind.name == name) else { return };
+        let _ = write!(text, "\n{title}\nkind = \"{name}\"  # {about}\n{needed}{lines}");
     };
     table("[topology]", &topologies(), &choice.topology, topology_lines(&choice.topology));
-    let queues = if needs_one_queue(&choice.scheduler) { 1 } else { 2 };
-    table("[policy]", &policies(), &choice.policy, policy_lines(&choice.policy));
-    table("[scheduler]", &schedulers(), &choice.scheduler, scheduler_lines(&choice.scheduler));
+    let several =
+        SchedulerConfig::by_name(&choice.scheduler).is_some_and(|scheduler| scheduler.serves_several_queues());
+    let queues = if several { 3 } else { 1 };
+    table("[policy]", &policies(), &choice.policy, "");
+    table("[scheduler]", &schedulers(), &choice.scheduler, "");
     let workload = format!(
         "{}transport = \"{}\"\nclass = 0                    # the queue at every port\n",
         workload_lines(&choice.workload),
@@ -128,10 +132,6 @@ pub(crate) fn scenario(choice: &Choice) -> String {
     text
 }
 
-fn needs_one_queue(scheduler: &str) -> bool {
-    !matches!(scheduler, "rr" | "wrr" | "drr" | "strict" | "strict-drr")
-}
-
 /// What a topology needs beside its kind.
 fn topology_lines(kind: &str) -> &'static str {
     match kind {
@@ -147,33 +147,6 @@ fn topology_lines(kind: &str) -> &'static str {
         _ => {
             "leaves = 4\nspines = 2\nhosts_per_leaf = 4\nhost_rate = \"10Gbps\"\nuplink_rate = \"40Gbps\"\ndelay = \"1us\"\n"
         }
-    }
-}
-
-/// What a policy needs beside its kind: the settings of its paper.
-fn policy_lines(kind: &str) -> &'static str {
-    match kind {
-        "dt" | "fb" => "alpha = 1.0                  # or one for each queue: [8.0, 1.0]\n",
-        "fba" => "alpha = 1.0\ninterval = \"1ms\"\n",
-        "abm" => "alpha = 0.5\ninterval = \"80us\"\n",
-        "abm-dt" => "alpha = 0.5\ninterval = \"8ms\"\n",
-        "fab" => "alpha = 0.5\nalpha_short = 1024.0\nthreshold = \"21KB\"\nwindow = \"5ms\"\n",
-        "ib" => "alpha = 1.0\n",
-        "occamy" => "alpha = 8.0\n",
-        _ => "",
-    }
-}
-
-/// What a scheduler needs beside its kind.
-fn scheduler_lines(kind: &str) -> &'static str {
-    match kind {
-        "wrr" | "drr" => "weights = [1, 1]\n",
-        "strict-drr" => "groups = [[0], [1]]\n",
-        "pifo" | "pieo" => "capacity = 300               # packets of a port\n",
-        "sp-pifo" => "queues = 8\ncapacity = 40\n",
-        "aifo" => "capacity = 100\nheadroom = 0.1\nwindow = 20\n",
-        "afq" => "queues = 32\nbytes_per_round = 1500\n",
-        _ => "",
     }
 }
 

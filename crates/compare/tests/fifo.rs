@@ -2,7 +2,7 @@
 
 use forebay_compare::random_config;
 use forebay_naive::Dice;
-use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
+use forebay_tm::admit::{CompleteSharingConfig, DynamicThresholdsConfig, PolicyConfig, PushoutConfig};
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::{Bytes, FifoTm, Instant, Packet, PacketId, PerQueue, Tm, TmConfig, Verdict, View, Wire};
@@ -12,7 +12,7 @@ fn config(dice: &mut Dice, ports: usize) -> TmConfig {
     let mut config = random_config(dice, ports, 1);
     let alpha = PerQueue::All(dice.pick(&[0.25, 1.0, 1.0, 8.0]));
     let dt = PolicyConfig::DynamicThresholds(DynamicThresholdsConfig { alpha, reserved: 0.0 });
-    config.policy = dice.pick(&[dt.clone(), dt, PolicyConfig::CompleteSharing]);
+    config.policy = dice.pick(&[dt.clone(), dt, PolicyConfig::CompleteSharing(CompleteSharingConfig {})]);
     config.scheduler = SchedulerConfig::Fifo;
     (config.cell, config.cell_pointers) = (Bytes::new(1), false);
     (config.queue_capacity, config.trim) = (None, None);
@@ -122,7 +122,7 @@ fn other_settings_are_not_taken() {
     let mut others = vec![base(); 5];
     others[0].queues = 2;
     others[0].scheduler = SchedulerConfig::RoundRobin;
-    others[1].policy = PolicyConfig::Pushout;
+    others[1].policy = PolicyConfig::Pushout(PushoutConfig {});
     others[2].cell = Bytes::new(80);
     others[3].queue_capacity = Some(10);
     let reserve = DynamicThresholdsConfig { reserved: 0.5, ..DynamicThresholdsConfig::default() };

@@ -1,6 +1,7 @@
 //! Reading and writing of settings that describe themselves.
 
 use crate::diagnostic::Diagnostic;
+use crate::registered::{Registered, by_name, choices, fields};
 use crate::table::{Table, Value};
 use forebay_tm::described::{Absent, Choice, Described, Kind, Value as Setting};
 
@@ -37,8 +38,8 @@ impl<'d> Lookup<'d> {
     }
 
     /// A kind by its name, with all its settings.
-    pub(crate) fn choice<C: Choice>(&self, kind: &str) -> Result<C, Diagnostic> {
-        let mut choice = C::by_name(kind).expect("one of the names");
+    pub(crate) fn choice<C: Registered>(&self, kind: &str) -> Result<C, Diagnostic> {
+        let mut choice: C = by_name(kind).expect("one of the names");
         if let Some(settings) = choice.settings() {
             self.read(settings)?;
         }
@@ -51,22 +52,27 @@ fn missing(table: &Table<'_>, key: &str, example: &str) -> Diagnostic {
 }
 
 /// The keys of a kind's table, beside `kind`.
-pub(crate) fn keys<C: Choice>(kind: &str) -> Vec<&'static str> {
-    C::fields(kind).iter().map(|field| field.key).collect()
+pub(crate) fn keys<C: Registered>(kind: &str) -> Vec<&'static str> {
+    by_name::<C>(kind).iter().flat_map(fields).map(|field| field.key).collect()
 }
 
 /// Whether any kind has this key.
-pub(crate) fn is_key<C: Choice>(key: &str) -> bool {
-    C::NAMES.iter().any(|kind| C::fields(kind).iter().any(|field| field.key == key))
+pub(crate) fn is_key<C: Registered>(key: &str) -> bool {
+    choices::<C>().iter().flat_map(fields).any(|field| field.key == key)
 }
 
 /// The names of all kinds, each with itself, and those of `more`.
-pub(crate) fn words<C: Choice>(more: &[&'static str]) -> Vec<(&'static str, &'static str)> {
-    C::NAMES.iter().chain(more).map(|name| (*name, *name)).collect()
+pub(crate) fn words<C: Registered>(more: &[&'static str]) -> Vec<(&'static str, &'static str)> {
+    choices::<C>().iter().map(Choice::name).chain(more.iter().copied()).map(|name| (name, name)).collect()
 }
 
 /// Refuses keys that a kind does not have. `own` are those that it has beside its settings, `others` those that any kind has beside its own.
-pub(crate) fn allow<C: Choice>(table: &Table<'_>, kind: &str, own: &[&str], others: &[&str]) -> Result<(), Diagnostic> {
+pub(crate) fn allow<C: Registered>(
+    table: &Table<'_>,
+    kind: &str,
+    own: &[&str],
+    others: &[&str],
+) -> Result<(), Diagnostic> {
     let known: Vec<&str> = ["kind"].into_iter().chain(keys::<C>(kind)).chain(own.iter().copied()).collect();
     table.allow(&known, |key| is_key::<C>(key) || others.contains(&key), kind)
 }

@@ -1,9 +1,9 @@
 //! What can be named in a file: the kinds that the readers know, for people who look for one.
 
-use crate::described::keys;
+use crate::registered::{Registered, choices, fields};
 use crate::scheduler;
 use forebay_tm::admit::PolicyConfig;
-use forebay_tm::described::Choice;
+use forebay_tm::described::Absent;
 use forebay_tm::mark::MarkConfig;
 use forebay_tm::trim::TrimConfig;
 
@@ -16,24 +16,33 @@ pub struct Kind {
     pub about: String,
     /// The keys that its reader takes.
     pub keys: Vec<&'static str>,
+    /// The lines of TOML that a file must have beside its name, with values that will do.
+    pub needed: String,
 }
 
 impl Kind {
     /// A kind, with all keys that its reader takes; `kind` itself is left out.
     pub fn new(name: &'static str, about: impl Into<String>, keys: &[&'static str]) -> Self {
         let keys = keys.iter().copied().filter(|key| *key != "kind").collect();
-        Self { name, about: about.into(), keys }
+        Self { name, about: about.into(), keys, needed: String::new() }
     }
 }
 
 /// All kinds of a choice; `more` are the keys that a kind has beside its settings.
-fn kinds<C: Choice>(more: impl Fn(&C) -> &'static [&'static str]) -> Vec<Kind> {
-    let kind = |name: &&'static str| {
-        let choice = C::by_name(name)?;
-        let keys: Vec<&str> = keys::<C>(name).into_iter().chain(more(&choice).iter().copied()).collect();
-        Some(Kind::new(name, choice.about(), &keys))
+fn kinds<C: Registered>(more: impl Fn(&C) -> &'static [&'static str]) -> Vec<Kind> {
+    let kind = |choice: &C| {
+        let fields = fields(choice);
+        let keys: Vec<&str> = fields.iter().map(|field| field.key).chain(more(choice).iter().copied()).collect();
+        let needed = fields.iter().filter_map(|field| match field.absent {
+            Absent::Refused(example) | Absent::NeverRight(example) => {
+                let line = format!("{} = {example}", field.key);
+                Some(format!("{line:28} # {}\n", field.about))
+            }
+            Absent::Default | Absent::Means(_) => None,
+        });
+        Kind { needed: needed.collect(), ..Kind::new(choice.name(), choice.about(), &keys) }
     };
-    C::NAMES.iter().filter_map(kind).collect()
+    choices().iter().map(kind).collect()
 }
 
 /// The buffer policies.

@@ -2,10 +2,10 @@
 
 use crate::described::{Lookup, allow, words};
 use crate::diagnostic::Diagnostic;
+use crate::registered::Registered;
 use crate::table::{Document, Table, Value};
 use crate::{policy, scheduler};
 use forebay_tm::admit::PolicyConfig;
-use forebay_tm::described::Choice;
 use forebay_tm::mark::MarkConfig;
 use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
@@ -153,7 +153,7 @@ fn rates(root: &Table<'_>) -> Result<Vec<Rate>, Diagnostic> {
 }
 
 /// A table whose kind may also be "none".
-fn optional<C: Choice>(table: &Table<'_>, kind: &str) -> Result<Option<C>, Diagnostic> {
+fn optional<C: Registered>(table: &Table<'_>, kind: &str) -> Result<Option<C>, Diagnostic> {
     allow::<C>(table, kind, &[], &[])?;
     if kind == NONE { Ok(None) } else { Lookup::of(table).choice(kind).map(Some) }
 }

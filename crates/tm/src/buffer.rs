@@ -382,9 +382,9 @@ impl core::ops::AddAssign for Count {
     }
 }
 
-/// The shared buffer. Only `switch.rs` changes it; policies and schedulers read it.
+/// The shared buffer, which policies and schedulers read and the switch alone changes.
 #[derive(Clone, Debug)]
-pub(crate) struct Buffer {
+pub struct Buffer {
     pub(crate) slots: Descriptors,
     pub(crate) queues: Vec<Queue>,
     /// `B`.
@@ -420,21 +420,21 @@ impl Buffer {
         }
     }
 
-    /// `B`.
+    /// `B`: its size in bytes.
     #[inline]
-    pub(crate) fn capacity(&self) -> u64 {
+    pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// `Q`.
+    /// `Q`: bytes charged to all queues.
     #[inline]
-    pub(crate) fn used(&self) -> u64 {
+    pub fn used(&self) -> u64 {
         self.capacity - self.free
     }
 
-    /// `B - Q`.
+    /// `B - Q`: bytes that are free.
     #[inline]
-    pub(crate) fn remaining(&self) -> u64 {
+    pub fn remaining(&self) -> u64 {
         self.free
     }
 
@@ -442,10 +442,28 @@ impl Buffer {
         self.capacity - self.least_free
     }
 
-    /// `q_i`.
+    /// `q_i`: bytes charged to the queue with this index.
     #[inline]
-    pub(crate) fn length(&self, queue: usize) -> u64 {
+    pub fn length(&self, queue: usize) -> u64 {
         self.queues[queue].bytes
+    }
+
+    /// Packets in the queue with this index.
+    #[inline]
+    pub fn packets(&self, queue: usize) -> u32 {
+        self.queues[queue].packets()
+    }
+
+    /// The factor that the policy's settings give the queue with this index.
+    #[inline]
+    pub fn alpha(&self, queue: usize) -> f64 {
+        self.queues[queue].alpha
+    }
+
+    /// How many queues there are.
+    #[inline]
+    pub fn queues(&self) -> usize {
+        self.queues.len()
     }
 
     /// What a packet of `bytes` is charged: whole cells.

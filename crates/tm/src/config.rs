@@ -1,6 +1,6 @@
 //! A switch as it is described ([`TmConfig`]) and as it has been checked ([`ValidConfig`]).
 
-use crate::admit::PolicyConfig;
+use crate::admit::{CompleteSharingConfig, PolicyConfig};
 use crate::mark::MarkConfig;
 use crate::rank::RankConfig;
 use crate::schedule::SchedulerConfig;
@@ -58,7 +58,7 @@ impl TmConfig {
             cell: Bytes::new(1),
             cell_pointers: false,
             queue_capacity: None,
-            policy: PolicyConfig::CompleteSharing,
+            policy: PolicyConfig::CompleteSharing(CompleteSharingConfig {}),
             scheduler: SchedulerConfig::Fifo,
             rank: RankConfig::Given,
             mark: None,

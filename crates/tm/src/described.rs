@@ -115,11 +115,6 @@ pub trait Choice: Clone {
     fn rule(&self) -> &'static str;
     /// Its settings, if it has any.
     fn settings(&mut self) -> Option<&mut dyn Described>;
-
-    /// What there is to set with a kind.
-    fn fields(name: &str) -> &'static [Field] {
-        Self::by_name(name).and_then(|mut choice| Some(choice.settings()?.fields())).unwrap_or(&[])
-    }
 }
 
 macro_rules! scalar_settings {
@@ -298,14 +293,12 @@ macro_rules! settings {
             }
 
             fn set(&mut self, field: usize, value: $crate::described::Value) -> bool {
-                match Self::FIELDS.get(field).map(|field| field.key) {
-                    $(Some(stringify!($field)) => match $crate::described::Setting::from_value(value) {
-                        Some(value) => self.$field = value,
-                        None => return false,
-                    },)*
-                    _ => return false,
+                match (Self::FIELDS.get(field).map(|field| field.key), value) {
+                    $((Some(stringify!($field)), value) => {
+                        $crate::described::Setting::from_value(value).map(|value| self.$field = value).is_some()
+                    })*
+                    _ => false,
                 }
-                true
             }
         }
     };
@@ -313,17 +306,20 @@ macro_rules! settings {
 pub(crate) use settings;
 
 /// Makes the choice between kinds of something: each with its sentence, then its rule where one is
-/// needed, its name in files, its variant and its config type.
+/// needed, its name in files, its variant and its config type; and the type of those that other crates bring, if they may.
 macro_rules! kinds {
     (
         $(#[$meta:meta])*
         pub enum $name:ident {
             $(#[doc = $about:literal] $(#[doc = $rule:literal])* $word:literal => $variant:ident $(($config:ty))?,)*
         }
+        $(custom $custom:ident)?
     ) => {
         $(#[$meta])*
         pub enum $name {
             $(#[doc = $about] $(#[doc = $rule])* $variant $(($config))?,)*
+            $(/// One that another crate brings.
+            Custom($custom),)?
         }
 
         impl $name {
@@ -334,6 +330,7 @@ macro_rules! kinds {
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => $word,)*
+                    $(Self::Custom(custom) => $custom::name(custom),)?
                 }
             }
         }
@@ -355,12 +352,14 @@ macro_rules! kinds {
             fn about(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => $about.trim_ascii(),)*
+                    $(Self::Custom(custom) => $custom::about(custom),)?
                 }
             }
 
             fn rule(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => concat!($($rule),*).trim_ascii(),)*
+                    $(Self::Custom(custom) => $custom::rule(custom),)?
                 }
             }
 
@@ -369,6 +368,7 @@ macro_rules! kinds {
                     $($crate::described::kinds!(@pattern $variant config $($config)?) => {
                         $crate::described::kinds!(@settings config $($config)?)
                     })*
+                    $(Self::Custom(custom) => Some($custom::described(custom)),)?
                 }
             }
         }

@@ -121,7 +121,7 @@ impl FifoTm {
     pub fn new(config: ValidConfig) -> Option<Self> {
         let alpha = match &config.policy {
             PolicyConfig::DynamicThresholds(DynamicThresholdsConfig { alpha, reserved: 0.0 }) => alpha.at(0),
-            PolicyConfig::CompleteSharing => f64::INFINITY,
+            PolicyConfig::CompleteSharing(_) => f64::INFINITY,
             _ => return None,
         };
         let step = match &config.mark {

@@ -64,5 +64,5 @@ pub use fifo::FifoTm;
 pub use packet::{Packet, PacketId};
 pub use switch::Tm;
 pub use units::{Bytes, Duration, Instant, Rate};
-pub use verdict::{Departure, Explanation, Holder, Lost, Outcome, RankTest, Reason, Threshold, Verdict, Wire};
+pub use verdict::{Departure, Explain, Explanation, Holder, Lost, Outcome, RankTest, Reason, Threshold, Verdict, Wire};
 pub use view::View;

@@ -4,17 +4,17 @@
 //! the policy once and the compiler makes a straight path for each. A [`Datapath`], chosen when the switch is built or
 //! reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do not have.
 
-use crate::admit::{Admission, Request, Scheme};
+use crate::admit::{Admission, Arrival, BufferPolicy, QueueId};
 use crate::buffer::{Buffer, Descriptor, List, Taken};
 use crate::config::ValidConfig;
 use crate::counters::Losses;
 use crate::mark::{Mark, MarkAction, MarkConfig, Marker, StepConfig};
 use crate::packet::{Packet, PacketId};
 use crate::rank::{RankConfig, Ranker};
-use crate::schedule::{Cursor, Join, Place, Scheduler, SchedulerConfig};
+use crate::schedule::{Cursor, Join, Scheduler, SchedulerConfig};
 use crate::trim::{HeaderTurn, TrimConfig};
 use crate::units::{Bytes, Instant};
-use crate::verdict::{Departure, Explanation, Holder, Lost, Outcome, Reason, Verdict, Why, Wire};
+use crate::verdict::{Departure, Explain, Explanation, Holder, Lost, Outcome, Reason, Verdict, Wire};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -197,6 +197,8 @@ pub(crate) struct Path {
     pub(crate) untold: Vec<Lost>,
     /// From this instant on there is something that the core must do on its own.
     pub(crate) due: Instant,
+    /// The next periodic update of the policy.
+    pub(crate) next_update: Instant,
     /// The latest time that a call gave.
     pub(crate) clock: Instant,
 }
@@ -228,6 +230,7 @@ impl Path {
             step: u64::MAX,
             untold: Vec::new(),
             due: Instant::NEVER,
+            next_update: Instant::NEVER,
             clock: Instant::ZERO,
             config,
         };
@@ -290,25 +293,25 @@ impl Path {
 
     /// The place of a packet in queue `number` of its port.
     #[inline(always)]
-    fn place_of(&self, packet: &Packet, number: usize) -> Place {
+    fn place_of(&self, packet: &Packet, number: usize) -> QueueId {
         // One test for a length of 1 to `MAX_PACKET_BYTES`.
         let has_length = packet.bytes as i32 > 0;
         assert!(
             number < self.queues && has_length,
             "the packet names a queue of its port and is not empty nor too long"
         );
-        Place { port: packet.port as usize, queue: packet.port as usize * self.queues + number }
+        QueueId { port: packet.port as usize, queue: packet.port as usize * self.queues + number }
     }
 
     /// Steps 1 to 6 of an arrival on the fast path. At an idle wire a packet that meets no other leaves at once.
     #[inline(always)]
-    pub(crate) fn offer_fast<P: Scheme, C: Checks>(
+    pub(crate) fn offer_fast<P: BufferPolicy, C: Checks>(
         &mut self,
         policy: &mut P,
         now: Instant,
         packet: &Packet,
         wire: Wire,
-        why: &mut impl Why,
+        why: &mut impl Explain,
     ) -> Outcome {
         let number = policy.classify(now, packet);
         let place = self.place_of(packet, number);
@@ -326,7 +329,7 @@ impl Path {
         }
         // Step 3.
         loop {
-            match policy.admit(Request { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
+            match policy.admit(Arrival { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
                 Admission::Admit => break,
                 Admission::Reject(reason) => {
                     return self.reject(policy, packet, charge, place, reason, why).into();
@@ -363,13 +366,13 @@ impl Path {
     /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a caller can keep
     /// the packet in registers.
     #[inline(never)]
-    pub(crate) fn offer_full<P: Scheme>(
+    pub(crate) fn offer_full<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
         packet: Packet,
         wire: Wire,
-        why: &mut impl Why,
+        why: &mut impl Explain,
     ) -> Outcome {
         let was_empty = self.ports[packet.port as usize].is_empty();
         let (number, verdict) = self.arrive(policy, now, &packet, why);
@@ -382,12 +385,12 @@ impl Path {
 
     /// Steps 1 to 6 of an arrival. Returns the number of the packet's queue, and what it got.
     #[inline]
-    fn arrive<P: Scheme>(
+    fn arrive<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
         packet: &Packet,
-        why: &mut impl Why,
+        why: &mut impl Explain,
     ) -> (usize, Verdict) {
         let number = policy.classify(now, packet);
         let place = self.place_of(packet, number);
@@ -408,7 +411,7 @@ impl Path {
         }
         // Step 3.
         loop {
-            match policy.admit(Request { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
+            match policy.admit(Arrival { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
                 Admission::Admit => break,
                 Admission::Reject(reason) => {
                     return (number, self.reject(policy, packet, charge, place, reason, why));
@@ -451,7 +454,7 @@ impl Path {
 
     /// The only packet of an idle port, which was queued unmarked, leaves at once, unless it is not eligible yet (PIEO).
     #[inline(never)]
-    fn send_alone<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Outcome {
+    fn send_alone<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, port: usize) -> Outcome {
         if self.transmit::<_, Full>(policy, now, port).is_some() {
             return Outcome::Sent;
         }
@@ -459,14 +462,14 @@ impl Path {
     }
 
     #[cold]
-    fn oversize(&mut self, bytes: u32, place: Place) -> Verdict {
+    fn oversize(&mut self, bytes: u32, place: QueueId) -> Verdict {
         self.losses[place.queue].drop(Reason::Oversize, bytes);
         Verdict::Dropped { reason: Reason::Oversize }
     }
 
     /// Step 2: AIFO, `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
     #[inline(always)]
-    fn check<C: Checks>(&mut self, place: Place, charge: u64, rank: u64, why: &mut impl Why) -> Option<Reason> {
+    fn check<C: Checks>(&mut self, place: QueueId, charge: u64, rank: u64, why: &mut impl Explain) -> Option<Reason> {
         let queue = &self.buffer.queues[place.queue];
         let (length, packets) = (queue.bytes, queue.packets());
         let tested = C::AIFO && charge <= self.buffer.capacity();
@@ -483,11 +486,11 @@ impl Path {
 
     /// What follows when a packet has joined its queue, which held `before` bytes.
     #[inline(always)]
-    fn joined<P: Scheme>(
+    fn joined<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
-        place: Place,
+        place: QueueId,
         number: usize,
         charge: u64,
         before: u64,
@@ -499,7 +502,7 @@ impl Path {
 
     /// Step 4 where nothing is trimmed.
     #[inline(always)]
-    fn drop(&mut self, bytes: u32, place: Place, reason: Reason, why: &mut impl Why) -> Verdict {
+    fn drop(&mut self, bytes: u32, place: QueueId, reason: Reason, why: &mut impl Explain) -> Verdict {
         why.note(|e| e.holders = self.holders());
         self.losses[place.queue].drop(reason, bytes);
         Verdict::Dropped { reason }
@@ -507,14 +510,14 @@ impl Path {
 
     /// Step 4: a packet that was rejected.
     #[inline(always)]
-    fn reject<P: Scheme>(
+    fn reject<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         packet: &Packet,
         charge: u64,
-        place: Place,
+        place: QueueId,
         reason: Reason,
-        why: &mut impl Why,
+        why: &mut impl Explain,
     ) -> Verdict {
         if charge > self.buffer.capacity() {
             self.oversize(packet.bytes, place)
@@ -527,14 +530,14 @@ impl Path {
 
     /// Step 4 where rejected packets are trimmed or returned.
     #[inline(never)]
-    fn trim<P: Scheme>(
+    fn trim<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         id: PacketId,
         bytes: u32,
-        place: Place,
+        place: QueueId,
         reason: Reason,
-        why: &mut impl Why,
+        why: &mut impl Explain,
     ) -> Verdict {
         let Some(trim) = &self.config.trim else { return self.drop(bytes, place, reason, why) };
         why.note(|e| e.holders = self.holders());
@@ -579,17 +582,17 @@ impl Path {
     }
 
     /// Takes the tail of a queue away for another packet.
-    fn push_out<P: Scheme>(&mut self, policy: &mut P, now: Instant, queue: usize) {
+    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, queue: usize) {
         let place = self.place(queue);
         let taken = self.scheduler.take_tail(place, &mut self.buffer);
         self.evicted(policy, now, place, taken, Reason::PushedOut, None);
     }
 
-    fn evicted<P: Scheme>(
+    fn evicted<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
-        place: Place,
+        place: QueueId,
         taken: Taken,
         reason: Reason,
         threshold: Option<f64>,
@@ -614,7 +617,7 @@ impl Path {
 
     /// Picks the next packet of an idle port.
     #[inline(always)]
-    pub(crate) fn transmit<P: Scheme, D: Departures>(
+    pub(crate) fn transmit<P: BufferPolicy, D: Departures>(
         &mut self,
         policy: &mut P,
         now: Instant,
@@ -652,7 +655,7 @@ impl Path {
                 },
             )
         };
-        let place = Place { port, queue: first_queue + number };
+        let place = QueueId { port, queue: first_queue + number };
         let Taken { id, bytes, charge, rank, header, after } = taken;
         state.shrank(number, charge, after);
         if !D::FAST {
@@ -677,7 +680,12 @@ impl Path {
 
     /// [`Path::transmit`] with everything that there is, out of line.
     #[inline(never)]
-    pub(crate) fn transmit_full<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
+    pub(crate) fn transmit_full<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        port: usize,
+    ) -> Option<Departure> {
         self.transmit::<P, Full>(policy, now, port)
     }
 
@@ -691,7 +699,7 @@ impl Path {
         (headers || data) && state.turn.header_next(config, headers, data)
     }
 
-    fn transmit_header<P: Scheme>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
+    fn transmit_header<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
         let slot = self.buffer.slots.pop_front(&mut self.ports[port].headers)?;
         let header = self.buffer.slots.release(slot);
         self.losses[header.rank as usize].headers_sent.add(header.bytes());
@@ -704,16 +712,32 @@ impl Path {
 
     /// After a change of the buffer or of the tokens: expulsions are to be tried at the end of this instant.
     #[inline(always)]
-    pub(crate) fn see_to_expulsions<P: Scheme>(&mut self, policy: &P, now: Instant, filled: bool) {
+    pub(crate) fn see_to_expulsions<P: BufferPolicy>(&mut self, policy: &P, now: Instant, filled: bool) {
         if P::EXPELS {
             let likely = filled && self.due != Instant::NEVER;
-            self.due = policy.not_before(now, &self.buffer, likely);
+            let expulsion = policy.not_before(now, &self.buffer, likely);
+            self.due = if P::EXPELS_AND_UPDATES { expulsion.min(self.next_update) } else { expulsion };
+        }
+    }
+
+    /// Expels all packets that can be expelled by the end of an instant. Returns when there may be more.
+    pub(crate) fn expel<P: BufferPolicy>(&mut self, policy: &mut P, from: Instant, until: Option<Instant>) -> Instant {
+        if !P::EXPELS {
+            return Instant::NEVER;
+        }
+        let Some(until) = until else { return from };
+        let mut at = from;
+        loop {
+            match self.expel_one(policy, at, until) {
+                Ok(when) => at = when,
+                Err(next) => return next,
+            }
         }
     }
 
     /// Expels the next packet that can be expelled by the end of an instant. Returns when that was, or, if none can, when
     /// the next try is.
-    pub(crate) fn expel_one<P: Scheme>(
+    fn expel_one<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         from: Instant,
@@ -735,11 +759,11 @@ impl Path {
 
     // ---- Looking in --------------------------------------------------------------------------------------------------
 
-    pub(crate) fn place(&self, queue: usize) -> Place {
-        Place { port: queue / self.queues, queue }
+    pub(crate) fn place(&self, queue: usize) -> QueueId {
+        QueueId { port: queue / self.queues, queue }
     }
 
-    fn number(&self, place: Place) -> usize {
+    fn number(&self, place: QueueId) -> usize {
         place.queue - self.ports[place.port].first_queue
     }
 

@@ -5,6 +5,8 @@
 //! at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need not wake it, and gets the
 //! same results whether it does or not.
 
+#[cfg(test)]
+use crate::admit::ActivePolicy;
 use crate::admit::{DynamicThresholds, Policy, Unobserved, with_policy};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
@@ -15,7 +17,7 @@ use crate::rank::Ranker;
 use crate::schedule::{Scheduler, SchedulerConfig};
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
-use crate::verdict::{Departure, Explanation, Lost, Outcome, Reason, Threshold, Why, Wire};
+use crate::verdict::{Departure, Explain, Explanation, Lost, Outcome, Reason, Threshold, Wire};
 use crate::view::View;
 use alloc::format;
 
@@ -36,8 +38,6 @@ pub struct Tm {
     plain_dt: bool,
     /// Departures take the fast path in round robin, and the policy does not observe them.
     plain_round_robin: bool,
-    /// The next periodic update.
-    next_update: Instant,
 }
 
 impl Tm {
@@ -46,10 +46,18 @@ impl Tm {
         let policy = Policy::new(&config);
         let next_update = policy.interval().map_or(Instant::NEVER, |interval| Instant::ZERO + interval);
         let mut path = Path::new(config);
-        path.due = next_update;
-        let mut tm = Self { path, policy, plain_dt: false, plain_round_robin: false, next_update };
+        (path.next_update, path.due) = (next_update, next_update);
+        let mut tm = Self { path, policy, plain_dt: false, plain_round_robin: false };
         tm.choose_branches();
         tm
+    }
+
+    /// The same switch, whose policy is called through a pointer, as those of other crates are.
+    #[cfg(test)]
+    pub(crate) fn with_erased_policy(mut self) -> Self {
+        self.policy = with_policy!(self.policy, policy => ActivePolicy::new(policy).0);
+        self.choose_branches();
+        self
     }
 
     fn choose_branches(&mut self) {
@@ -81,7 +89,7 @@ impl Tm {
     }
 
     #[inline(always)]
-    fn offer_with(&mut self, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Why) -> Outcome {
+    fn offer_with(&mut self, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome {
         if self.plain_dt {
             // Nothing is ever due.
             self.advance_clock(now);
@@ -170,41 +178,42 @@ impl Tm {
 
     /// Whether what it does on its own takes packets away.
     pub(crate) fn expels(&self) -> bool {
-        matches!(self.policy, Policy::Occamy(_))
+        self.policy.expels()
     }
 
     /// Does what is due before the given phase of instant `now`.
     #[cold]
     #[inline(never)]
     fn catch_up(&mut self, now: Instant, phase: Phase) {
-        if let Policy::Occamy(policy) = &mut self.policy {
-            // The end of an instant comes after its arrivals.
-            let until = if phase == Phase::Over { Some(now) } else { now.ps().checked_sub(1).map(Instant::from_ps) };
-            let Some(until) = until else { return };
-            let mut at = self.path.clock;
-            loop {
-                match self.path.expel_one(policy, at, until) {
-                    Ok(when) => at = when,
-                    Err(next) => {
-                        self.path.due = next;
-                        return;
-                    }
-                }
-            }
-        }
-        while self.next_update < now || (self.next_update == now && phase != Phase::Transmissions) {
+        let before = |instant: Instant| instant.ps().checked_sub(1).map(Instant::from_ps);
+        // Expulsions come at the end of an instant, after its arrivals.
+        let end = if phase == Phase::Over { Some(now) } else { before(now) };
+        let mut from = self.path.clock;
+        loop {
+            let next = self.path.next_update;
+            let is_due = next < now || (next == now && phase != Phase::Transmissions);
             // The last instant there is stands for "never": no update comes then, with an interval or without.
-            let Some(interval) = self.policy.interval().filter(|_| self.next_update < Instant::NEVER) else { break };
+            let Some(interval) = self.policy.interval().filter(|_| is_due && next < Instant::NEVER) else { break };
+            self.expel(from, before(next));
+            from = next;
             let unsettled = self.policy.update(&self.path.buffer);
-            self.next_update = self.next_update + interval;
+            let mut next = next + interval;
             // Nothing changes until the next arrival or departure: all updates before the last one come to nothing, or can
             // be made at once.
-            let missed = now.since(self.next_update).ps() / interval.ps();
-            if missed > 0 && (!unsettled || self.policy.repeat(&self.path.buffer, missed)) {
-                self.next_update = self.next_update + Duration::from_ps(missed * interval.ps());
+            let missed = now.since(next).ps() / interval.ps();
+            if missed > 0 && !self.policy.expels() && (!unsettled || self.policy.repeat(&self.path.buffer, missed)) {
+                next = next + Duration::from_ps(missed * interval.ps());
             }
+            self.path.next_update = next;
         }
-        self.path.due = self.next_update;
+        let expulsion = self.expel(from, end);
+        self.path.due = self.path.next_update.min(expulsion);
+    }
+
+    /// Expels what can be expelled up to an instant, and returns when there may be more.
+    fn expel(&mut self, from: Instant, until: Option<Instant>) -> Instant {
+        let path = &mut self.path;
+        with_policy!(&mut self.policy, policy => path.expel(policy, from, until))
     }
 
     // ---- Reconfiguration ---------------------------------------------------------------------------------------------
@@ -270,7 +279,7 @@ impl Tm {
         }
         let interval = policy.interval();
         if interval != self.policy.interval() {
-            self.next_update = interval.map_or(Instant::NEVER, |interval| self.path.clock + interval);
+            self.path.next_update = interval.map_or(Instant::NEVER, |interval| self.path.clock + interval);
         }
         if new.scheduler != old.scheduler {
             // A visit of weighted round robin starts anew under new weights.
@@ -285,10 +294,9 @@ impl Tm {
         policy.succeed(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
         self.policy = policy;
         self.choose_branches();
-        self.path.due = self.next_update;
-        if let Policy::Occamy(policy) = &self.policy {
-            self.path.see_to_expulsions(policy, self.path.clock, false);
-        }
+        let path = &mut self.path;
+        path.due = path.next_update;
+        with_policy!(&self.policy, policy => path.see_to_expulsions(policy, path.clock, false));
         Ok(())
     }
 

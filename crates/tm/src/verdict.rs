@@ -5,7 +5,7 @@ use crate::units::{Bytes, Instant};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-/// Why a packet was rejected, dropped or turned around.
+/// Explain a packet was rejected, dropped or turned around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// Larger than the whole buffer.
@@ -76,17 +76,17 @@ pub enum Verdict {
     },
     /// Its header waits.
     Trimmed {
-        /// Why the packet was rejected.
+        /// Explain the packet was rejected.
         reason: Reason,
     },
     /// Its header goes back to the sender.
     Returned {
-        /// Why the packet was rejected.
+        /// Explain the packet was rejected.
         reason: Reason,
     },
     /// It is gone.
     Dropped {
-        /// Why.
+        /// Explain.
         reason: Reason,
     },
 }
@@ -266,7 +266,7 @@ pub struct Holder {
     pub bytes: Bytes,
 }
 
-/// Why a packet got its verdict: the state it met and what was compared with what.
+/// Explain a packet got its verdict: the state it met and what was compared with what.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// When it arrived.
@@ -294,18 +294,41 @@ pub struct Explanation {
 }
 
 /// Somebody who may want to know why. `()` does not, and then nothing is computed for it.
-pub(crate) trait Why {
+pub trait Explain {
     /// Takes notes; the closure is not called when nobody asks.
     fn note(&mut self, write: impl FnOnce(&mut Explanation));
+
+    /// Where the notes go, if anybody asks.
+    fn explanation(&mut self) -> Option<&mut Explanation>;
 }
 
-impl Why for () {
+impl Explain for () {
     #[inline(always)]
     fn note(&mut self, _: impl FnOnce(&mut Explanation)) {}
+
+    fn explanation(&mut self) -> Option<&mut Explanation> {
+        None
+    }
 }
 
-impl Why for Explanation {
+impl Explain for Explanation {
     fn note(&mut self, write: impl FnOnce(&mut Explanation)) {
         write(self);
+    }
+
+    fn explanation(&mut self) -> Option<&mut Explanation> {
+        Some(self)
+    }
+}
+
+impl Explain for Option<&mut Explanation> {
+    fn note(&mut self, write: impl FnOnce(&mut Explanation)) {
+        if let Some(explanation) = self {
+            write(explanation);
+        }
+    }
+
+    fn explanation(&mut self) -> Option<&mut Explanation> {
+        self.as_deref_mut()
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Op, Outcome, apply, at, start, switches, with_operations};
-use forebay_tm::admit::PolicyConfig;
+use forebay_tm::admit::{PolicyConfig, PushoutConfig};
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
     let remaining = threshold.remaining.map_or(0.0, Bytes::as_f64);
     let alpha = threshold.alpha.unwrap_or(0.0);
     let value = match &config.policy {
-        PolicyConfig::CompletePartitioning => (config.buffer.get() / lengths.len() as u64) as f64,
+        PolicyConfig::CompletePartitioning(_) => (config.buffer.get() / lengths.len() as u64) as f64,
         PolicyConfig::FlexibleBuffer(_) => ((alpha / threshold.n.unwrap()) * threshold.g.unwrap()) * remaining,
         PolicyConfig::Abm(_) => ((alpha * remaining) / threshold.n.unwrap()) * threshold.mu.unwrap(),
         _ => alpha * remaining,
@@ -68,10 +68,10 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
             assert_eq!(threshold.n, Some(n as f64));
             assert_eq!(threshold.g, Some(f64::from(weight(config, k)) / all as f64));
         }
-        PolicyConfig::CompletePartitioning => return,
-        // What these two have set is theirs to know.
-        PolicyConfig::Fba(_) | PolicyConfig::AbmOnDt(_) => {}
-        PolicyConfig::CompleteSharing | PolicyConfig::Pushout => unreachable!("they have no threshold"),
+        PolicyConfig::CompletePartitioning(_) => return,
+        // What these have set is theirs to know.
+        PolicyConfig::Fba(_) | PolicyConfig::AbmOnDt(_) | PolicyConfig::Custom(_) => {}
+        PolicyConfig::CompleteSharing(_) | PolicyConfig::Pushout(_) => unreachable!("they have no threshold"),
     }
     assert_eq!(threshold.remaining, Some(Bytes::new(free)));
 }
@@ -98,7 +98,7 @@ fn check_verdict(config: &TmConfig, why: &Explanation, reason: Option<Reason>) {
         (Some(Reason::Oversize), _) => assert!(why.charge > why.buffer),
         _ => {}
     }
-    if reason.is_none() && config.policy != PolicyConfig::Pushout {
+    if reason.is_none() && config.policy != PolicyConfig::Pushout(PushoutConfig {}) {
         assert!(fits);
     }
 }

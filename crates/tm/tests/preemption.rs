@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Op, Outcome, apply, at, dt, is_queued, occamy, operations, packet, start, switch};
-use forebay_tm::admit::PolicyConfig;
+use forebay_tm::admit::{PolicyConfig, PushoutConfig};
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Departure, Instant, Lost, Packet, Reason, Tm, TmConfig, Verdict};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ proptest! {
     fn pushout_only_acts_on_the_longest_queue(buffer in 1_500u64..20_000, ops in operations(3, 2, 150)) {
         let mut config = switch(3, 2, buffer);
         config.scheduler = forebay_tm::schedule::SchedulerConfig::RoundRobin;
-        config.policy = PolicyConfig::Pushout;
+        config.policy = PolicyConfig::Pushout(PushoutConfig {});
         let mut tm = start(&config);
         let mut now = 0;
         for op in &ops {
@@ -160,7 +160,7 @@ fn burst(policy: PolicyConfig) -> Burst {
 /// 29 of 1000 with alpha 8.
 #[test]
 fn occamy_loses_little_more_of_a_burst_than_pushout() {
-    let pushout = burst(PolicyConfig::Pushout);
+    let pushout = burst(PolicyConfig::Pushout(PushoutConfig {}));
     println!("pushout: lost {} of {BURST_PACKETS}, the first after {:?}", pushout.lost, pushout.first_loss);
     // Thresholds move in steps of alpha packets here, since `B - Q` is a number of packets: larger alphas come out coarse.
     for alpha in [2.0, 4.0, 8.0] {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Op, apply, at, bytes, dt, is_queued, offer, operations, packet, send, start, switch, switches_of};
-use forebay_tm::admit::PolicyConfig;
+use forebay_tm::admit::{CompleteSharingConfig, PolicyConfig, PushoutConfig};
 use forebay_tm::described::Choice;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
@@ -121,7 +121,8 @@ fn a_new_alpha_applies_to_the_next_packet() {
     // 0.03 * 29 KB is less than a packet, for the empty queue, too.
     let rejected = Verdict::Dropped { reason: Reason::Threshold };
     assert_eq!(offer(&mut tm, NOW, &packet(0, 1, 0, 1_000)), rejected);
-    tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::CompleteSharing)).unwrap();
+    tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::CompleteSharing(CompleteSharingConfig {})))
+        .unwrap();
     fill(&mut tm, 1, 0);
     assert_eq!(tm.used(), bytes(60_000));
     assert!(tm.is_consistent());
@@ -129,12 +130,13 @@ fn a_new_alpha_applies_to_the_next_packet() {
 
 #[test]
 fn a_new_policy_knows_what_waits_already() {
-    let config = with(&switch(3, 1, 60_000), |config| config.policy = PolicyConfig::CompleteSharing);
+    let config =
+        with(&switch(3, 1, 60_000), |config| config.policy = PolicyConfig::CompleteSharing(CompleteSharingConfig {}));
     let mut tm = start(&config);
     (0..40).for_each(|_| assert!(is_queued(offer(&mut tm, NOW, &packet(0, 0, 0, 1_000)))));
     (0..20).for_each(|_| assert!(is_queued(offer(&mut tm, NOW, &packet(0, 1, 0, 1_000)))));
     // Pushout knows the longest queue, though it saw none of these packets come.
-    tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::Pushout)).unwrap();
+    tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::Pushout(PushoutConfig {}))).unwrap();
     assert!(is_queued(tm.offer(NOW, &packet(0, 2, 0, 1_000), Wire::Busy).verdict()));
     assert_eq!(tm.losses().map(|lost| lost.queue).collect::<Vec<_>>(), [0]);
     // FB counts three queues.

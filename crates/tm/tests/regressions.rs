@@ -1,6 +1,6 @@
 //! Mistakes that were made once.
 
-use forebay_tm::admit::{FbaConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig};
+use forebay_tm::admit::{CompletePartitioningConfig, FbaConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig};
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::rank::{RankConfig, StfqConfig};
 use forebay_tm::schedule::{AifoConfig, PieoConfig, SchedulerConfig};
@@ -32,7 +32,7 @@ fn partitioning_does_not_overfill_a_buffer_that_was_shared_before() {
     for _ in 0..3 {
         tm.offer(at(0), &packet(0, 300), Wire::Busy);
     }
-    config.policy = PolicyConfig::CompletePartitioning;
+    config.policy = PolicyConfig::CompletePartitioning(CompletePartitioningConfig {});
     tm.reconfigure(config).unwrap();
     tm.offer(at(0), &packet(1, 300), Wire::Busy);
     assert!(tm.used() <= Bytes::new(1_000), "{}", tm.used());
@@ -41,7 +41,7 @@ fn partitioning_does_not_overfill_a_buffer_that_was_shared_before() {
 #[test]
 fn partitioning_does_not_overfill_a_buffer_with_headers_in_it() {
     let mut config = switch(2, 1_000);
-    config.policy = PolicyConfig::CompletePartitioning;
+    config.policy = PolicyConfig::CompletePartitioning(CompletePartitioningConfig {});
     config.trim = Some(TrimConfig::CutPayload(CutPayloadConfig::default()));
     let mut tm = start(&config);
     for _ in 0..10 {

@@ -6,7 +6,7 @@ use crate::network::NetworkPlan;
 use crate::routing::Ports;
 use crate::topology::MAX_PORTS;
 use forebay_settings::{Diagnostic, SwitchTables, Table, Value, nearest, read_switch_tables};
-use forebay_tm::admit::PolicyConfig;
+use forebay_tm::admit::{CompleteSharingConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::rank::{RankConfig, StfqConfig};
 use forebay_tm::{Bytes, ConfigError, PerQueue, Rate, TmConfig, ValidConfig};
@@ -281,7 +281,8 @@ impl<'d> Switches<'d> {
             let rates: Vec<Rate> = ports.of(host).iter().map(|port| plan.cables[port.link.cable].rate).collect();
             let mut config = TmConfig::new(rates, Bytes::ZERO);
             config.buffer = buffer.of(&config.rates);
-            config.policy = settings.tables.policy.clone().unwrap_or(PolicyConfig::CompleteSharing);
+            config.policy =
+                settings.tables.policy.clone().unwrap_or(PolicyConfig::CompleteSharing(CompleteSharingConfig {}));
             config.queues = settings.queues.unwrap_or(queues);
             if let (2.., Some(scheduler)) = (config.queues, &self.all.settings.tables.scheduler) {
                 (config.scheduler, config.rank) = scheduler.clone();

@@ -135,7 +135,7 @@ fn a_full_scenario_is_read_as_it_says() {
     assert!(matches!(leaf.buffers[0].mark, Some(MarkConfig::Step(_))));
 
     let single = &scenario.switches[1].buffers[0];
-    assert!(matches!(single.policy, PolicyConfig::Pushout));
+    assert!(matches!(single.policy, PolicyConfig::Pushout(_)));
     assert_eq!((single.queue_capacity, single.queues), (Some(100), 2), "what it does not say it has from the others");
     assert_eq!(single.scheduler, SchedulerConfig::Strict);
 

@@ -4,8 +4,8 @@
 //! leave, so that the buffer policy rejects some. Packets are of mixed sizes.
 
 use forebay_tm::admit::{
-    AbmConfig, AbmOnDtConfig, DynamicThresholdsConfig, FbaConfig, FlexibleBufferConfig, FlowAwareConfig,
-    IntelligentBufferConfig, OccamyConfig, PolicyConfig,
+    AbmConfig, AbmOnDtConfig, CompletePartitioningConfig, CompleteSharingConfig, DynamicThresholdsConfig, FbaConfig,
+    FlexibleBufferConfig, FlowAwareConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig, PushoutConfig,
 };
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::random::Random;
@@ -49,9 +49,9 @@ pub(crate) const CASES: [Case; 22] = [
     ("fab", || PolicyConfig::FlowAware(FlowAwareConfig::default()), rr, 8),
     ("aifo", dt, || SchedulerConfig::Aifo(AifoConfig { capacity: 100, ..AifoConfig::default() }), 1),
     ("aifo-every", dt, || SchedulerConfig::Aifo(AifoConfig { capacity: 100, sample: 1, ..AifoConfig::default() }), 1),
-    ("pushout", || PolicyConfig::Pushout, rr, 8),
-    ("cs", || PolicyConfig::CompleteSharing, rr, 8),
-    ("cp", || PolicyConfig::CompletePartitioning, rr, 8),
+    ("pushout", || PolicyConfig::Pushout(PushoutConfig {}), rr, 8),
+    ("cs", || PolicyConfig::CompleteSharing(CompleteSharingConfig {}), rr, 8),
+    ("cp", || PolicyConfig::CompletePartitioning(CompletePartitioningConfig {}), rr, 8),
     (
         "dt-reserved",
         || {
@@ -67,7 +67,7 @@ pub(crate) const CASES: [Case; 22] = [
     ("abm-dt", || PolicyConfig::AbmOnDt(AbmOnDtConfig::default()), rr, 8),
     ("ib", || PolicyConfig::IntelligentBuffer(IntelligentBufferConfig::default()), rr, 8),
     ("dt+ecn", dt, rr, 8),
-    ("cs+trim", || PolicyConfig::CompleteSharing, || SchedulerConfig::Fifo, 1),
+    ("cs+trim", || PolicyConfig::CompleteSharing(CompleteSharingConfig {}), || SchedulerConfig::Fifo, 1),
     ("dt+drr", dt, drr, 8),
     ("dt+wrr", dt, || SchedulerConfig::WeightedRoundRobin(WrrConfig::default()), 8),
     ("dt+strict", dt, || SchedulerConfig::Strict, 8),

@@ -4,14 +4,15 @@
 //! are measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3). What the
 //! authors' own code takes for congested is in `abm_by_length.rs`.
 
+pub(crate) use super::abm_by_length::AbmByLength;
 use super::congestion::Congestion;
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, check_span};
 use crate::described::{Value, settings};
-use crate::schedule::Place;
-use crate::units::{Bytes, Duration};
-use crate::verdict::{Threshold, Why};
+use crate::units::{Bytes, Duration, Instant};
+use crate::verdict::{Explain, Threshold};
+use core::any::Any;
 
 settings! {
     /// Settings of ABM.
@@ -28,8 +29,8 @@ settings! {
     }
 }
 
-impl AbmConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for AbmConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
         if let Some(alpha) = self.alpha_unscheduled {
             check_alpha("policy.alpha_unscheduled", alpha)?;
@@ -43,6 +44,17 @@ impl AbmConfig {
             .remedy("give a length such as \"28KB\", or leave it out"));
         }
         check_span("policy.interval", self.interval)
+    }
+
+    fn alpha(&self, number: usize) -> f64 {
+        self.alpha.at(number)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        match self.congested_at {
+            None => Abm::new(self, switch).into(),
+            Some(full) => AbmByLength::new(self, full, switch).into(),
+        }
     }
 }
 
@@ -86,24 +98,24 @@ impl Abm {
     }
 }
 
-impl Scheme for Abm {
+impl BufferPolicy for Abm {
     const OBSERVES: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        let Request { queue, number, packet, .. } = request;
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        let Arrival { queue, number, packet, .. } = arrival;
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.unscheduled, buffer)));
         let state = &buffer.queues[queue];
         let threshold = self.limit(queue, number, state, packet.unscheduled, buffer.remaining());
-        Admission::within(threshold, buffer.remaining(), state, request.charge)
+        Admission::within(threshold, buffer.remaining(), state, arrival.charge)
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(self.threshold(place.queue, false, buffer))
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, _: u64, sent: u32) {
+    fn dequeued(&mut self, place: QueueId, _: u64, _: u64, sent: u32) {
         self.congestion.sent(place.queue, sent);
     }
 
@@ -115,5 +127,13 @@ impl Scheme for Abm {
         let remaining = real(buffer.remaining());
         self.congestion
             .update(buffer, |old, queue| ((buffer.queues[queue].alpha * remaining) / old.n_of(queue)) * old.m(queue))
+    }
+
+    fn inherit(&mut self, earlier: &dyn Any, _: Instant) {
+        if let Some(earlier) = earlier.downcast_ref::<Self>() {
+            self.congestion.inherit(&earlier.congestion);
+        } else if let Some(earlier) = earlier.downcast_ref::<AbmByLength>() {
+            self.congestion.inherit(&earlier.abm.congestion);
+        }
     }
 }

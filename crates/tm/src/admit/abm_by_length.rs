@@ -3,14 +3,14 @@
 //! rates; the thresholds are ABM's. A queue that has drained since its last packet still counts.
 
 use super::abm::{Abm, AbmConfig};
-use super::{Admission, Request, Scheme, real};
+use super::{Admission, Arrival, BufferPolicy, QueueId, real};
 use crate::buffer::Buffer;
 use crate::config::ValidConfig;
-use crate::schedule::Place;
-use crate::units::{Bytes, Duration};
-use crate::verdict::{Threshold, Why};
+use crate::units::{Bytes, Duration, Instant};
+use crate::verdict::{Explain, Threshold};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 
 #[derive(Clone, Debug)]
 pub(crate) struct AbmByLength {
@@ -25,32 +25,24 @@ impl AbmByLength {
     pub(super) fn new(config: &AbmConfig, full: Bytes, switch: &ValidConfig) -> Self {
         Self { abm: Abm::new(config, switch), full: full.get(), found: vec![0; switch.total_queues()] }
     }
-
-    /// Goes on from what an earlier policy of this kind had found.
-    pub(super) fn inherit(&mut self, earlier: &Self) {
-        self.abm.congestion.inherit(&earlier.abm.congestion);
-        for (found, earlier) in self.found.iter_mut().zip(&earlier.found) {
-            *found = (*earlier).min(self.full);
-        }
-    }
 }
 
-impl Scheme for AbmByLength {
+impl BufferPolicy for AbmByLength {
     const OBSERVES: bool = true;
     const COUNTS_ARRIVALS: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        self.found[request.queue] = buffer.length(request.queue).min(self.full);
-        self.abm.admit(request, buffer, why)
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        self.found[arrival.queue] = buffer.length(arrival.queue).min(self.full);
+        self.abm.admit(arrival, buffer, why)
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         self.abm.threshold_of(place, buffer)
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, before: u64, after: u64, sent: u32) {
+    fn dequeued(&mut self, place: QueueId, before: u64, after: u64, sent: u32) {
         self.abm.dequeued(place, before, after, sent);
     }
 
@@ -65,5 +57,14 @@ impl Scheme for AbmByLength {
             self.abm.congestion.set_n(number, real(found) / real(self.full));
         }
         self.abm.congestion.measure_rates()
+    }
+
+    fn inherit(&mut self, earlier: &dyn Any, now: Instant) {
+        self.abm.inherit(earlier, now);
+        if let Some(earlier) = earlier.downcast_ref::<Self>() {
+            for (found, earlier) in self.found.iter_mut().zip(&earlier.found) {
+                *found = (*earlier).min(self.full);
+            }
+        }
     }
 }

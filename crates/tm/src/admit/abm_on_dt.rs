@@ -4,14 +4,14 @@
 //! DT has one alpha per queue, so unscheduled packets cannot have one of their own.
 
 use super::congestion::Congestion;
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
 use crate::described::settings;
-use crate::schedule::Place;
-use crate::units::{Bytes, Duration};
-use crate::verdict::{Threshold, Why};
+use crate::units::{Bytes, Duration, Instant};
+use crate::verdict::{Explain, Threshold};
 use alloc::vec::Vec;
+use core::any::Any;
 
 settings! {
     /// Settings of ABM on DT.
@@ -24,10 +24,14 @@ settings! {
     }
 }
 
-impl AbmOnDtConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for AbmOnDtConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
         check_span("policy.interval", self.interval)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        AbmOnDt::new(self, switch).into()
     }
 }
 
@@ -62,29 +66,24 @@ impl AbmOnDt {
             *set = (self.wanted[queue] / self.congestion.n_of(queue)) * self.congestion.m(queue);
         }
     }
-
-    pub(super) fn inherit(&mut self, earlier: &Self) {
-        self.congestion.inherit(&earlier.congestion);
-        self.apply();
-    }
 }
 
-impl Scheme for AbmOnDt {
+impl BufferPolicy for AbmOnDt {
     const OBSERVES: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
-        let threshold = self.set[request.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer.remaining(), &buffer.queues[request.queue], request.charge)
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold(arrival.queue, buffer)));
+        let threshold = self.set[arrival.queue] * real(buffer.remaining());
+        Admission::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue], arrival.charge)
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(self.threshold(place.queue, buffer))
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, _: u64, sent: u32) {
+    fn dequeued(&mut self, place: QueueId, _: u64, _: u64, sent: u32) {
         self.congestion.sent(place.queue, sent);
     }
 
@@ -97,5 +96,12 @@ impl Scheme for AbmOnDt {
         let changed = self.congestion.update(buffer, |_, queue| set[queue] * remaining);
         self.apply();
         changed
+    }
+
+    fn inherit(&mut self, earlier: &dyn Any, _: Instant) {
+        if let Some(earlier) = earlier.downcast_ref::<Self>() {
+            self.congestion.inherit(&earlier.congestion);
+            self.apply();
+        }
     }
 }

@@ -1,10 +1,22 @@
 //! Complete partitioning: every queue owns `floor(B / (P*K))` bytes and no more. No settings.
 
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
 use crate::config::ValidConfig;
-use crate::schedule::Place;
-use crate::verdict::{Reason, Threshold, Why};
+use crate::described::settings;
+use crate::verdict::{Explain, Reason, Threshold};
+
+settings! {
+    /// Settings of complete partitioning: there are none.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct CompletePartitioningConfig {}
+}
+
+impl PolicySettings for CompletePartitioningConfig {
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        CompletePartitioning::new(switch).into()
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct CompletePartitioning {
@@ -21,20 +33,20 @@ impl CompletePartitioning {
     }
 }
 
-impl Scheme for CompletePartitioning {
+impl BufferPolicy for CompletePartitioning {
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
         why.note(|e| e.threshold = Some(self.threshold()));
-        if buffer.length(request.queue) + request.charge <= self.share {
+        if buffer.length(arrival.queue) + arrival.charge <= self.share {
             // The parts add up to no more than the buffer, unless a queue outgrew its part: under another policy before,
             // or by headers of cut packets.
-            if request.charge <= buffer.remaining() { Admission::Admit } else { Admission::Reject(Reason::Full) }
+            if arrival.charge <= buffer.remaining() { Admission::Admit } else { Admission::Reject(Reason::Full) }
         } else {
             Admission::Reject(Reason::Threshold)
         }
     }
 
-    fn threshold_of(&self, _: Place, _: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, _: QueueId, _: &Buffer) -> Option<Threshold> {
         Some(self.threshold())
     }
 }

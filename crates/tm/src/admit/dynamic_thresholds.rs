@@ -2,13 +2,12 @@
 //!
 //! With a reserve `r` each queue owns `R = floor(r*B/(P*K))` bytes, and thresholds are those of the rest.
 
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_share};
 use crate::described::settings;
-use crate::schedule::Place;
 use crate::units::Bytes;
-use crate::verdict::{Reason, Threshold, Why};
+use crate::verdict::{Explain, Reason, Threshold};
 
 settings! {
     /// Settings of DT.
@@ -21,10 +20,21 @@ settings! {
     }
 }
 
-impl DynamicThresholdsConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for DynamicThresholdsConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
         check_share("policy.reserved", self.reserved)
+    }
+
+    fn alpha(&self, number: usize) -> f64 {
+        self.alpha.at(number)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        match ReservedThresholds::new(self, switch) {
+            Some(reserved) => reserved.into(),
+            None => DynamicThresholds.into(),
+        }
     }
 }
 
@@ -32,15 +42,15 @@ impl DynamicThresholdsConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicThresholds;
 
-impl Scheme for DynamicThresholds {
+impl BufferPolicy for DynamicThresholds {
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        why.note(|e| e.threshold = Some(threshold(request.queue, buffer)));
-        let queue = &buffer.queues[request.queue];
-        Admission::within(queue.alpha * real(buffer.remaining()), buffer.remaining(), queue, request.charge)
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        why.note(|e| e.threshold = Some(threshold(arrival.queue, buffer)));
+        let queue = &buffer.queues[arrival.queue];
+        Admission::within(queue.alpha * real(buffer.remaining()), buffer.remaining(), queue, arrival.charge)
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(threshold(place.queue, buffer))
     }
 }
@@ -100,16 +110,16 @@ impl ReservedThresholds {
     }
 }
 
-impl Scheme for ReservedThresholds {
+impl BufferPolicy for ReservedThresholds {
     const OBSERVES: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(request.queue, buffer)));
-        let queue = &buffer.queues[request.queue];
-        let above = (queue.bytes + request.charge).saturating_sub(self.reserve);
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold(arrival.queue, buffer)));
+        let queue = &buffer.queues[arrival.queue];
+        let above = (queue.bytes + arrival.charge).saturating_sub(self.reserve);
         // A queue within its reserve always fits, unless the reserve was enlarged while others held the buffer.
-        if request.charge > buffer.remaining() {
+        if arrival.charge > buffer.remaining() {
             return Admission::Reject(Reason::Full);
         }
         if above == 0 {
@@ -126,19 +136,19 @@ impl Scheme for ReservedThresholds {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, _: Place, before: u64, after: u64) {
+    fn enqueued(&mut self, _: QueueId, before: u64, after: u64) {
         self.changed(before, after);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, _: Place, before: u64, after: u64, _: u32) {
+    fn dequeued(&mut self, _: QueueId, before: u64, after: u64, _: u32) {
         self.changed(before, after);
     }
 
     #[inline(always)]
-    fn passed(&mut self, _: Place, _: u32) {}
+    fn passed(&mut self, _: QueueId, _: u32) {}
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(self.threshold(place.queue, buffer))
     }
 }

@@ -3,15 +3,15 @@
 //! `T_i = a_i * (B - Q)`; at every update `a_i = (alpha_k / max(1, N')) * g_i`. Before the first one `a_i = alpha_k`.
 
 use super::shares::Shares;
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas, check_span, group_of};
 use crate::described::settings;
-use crate::schedule::Place;
-use crate::units::{Bytes, Duration};
-use crate::verdict::{Threshold, Why};
+use crate::units::{Bytes, Duration, Instant};
+use crate::verdict::{Explain, Threshold};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 
 settings! {
     /// Settings of FBA.
@@ -26,11 +26,15 @@ settings! {
     }
 }
 
-impl FbaConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for FbaConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
         check_span("policy.interval", self.interval)?;
         group_of("policy.groups", self.groups.as_ref(), switch.queues).map(|_| ())
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        Fba::new(self, switch).into()
     }
 }
 
@@ -78,40 +82,34 @@ impl Fba {
             self.set[queue] = (self.wanted[queue] / n) * g;
         }
     }
-
-    /// Goes on from what an earlier controller saw.
-    pub(super) fn inherit(&mut self, earlier: &Self) {
-        self.seen.clone_from(&earlier.seen);
-        self.apply();
-    }
 }
 
-impl Scheme for Fba {
+impl BufferPolicy for Fba {
     const OBSERVES: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(request.queue, request.packet.port as usize, buffer)));
-        let threshold = self.set[request.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer.remaining(), &buffer.queues[request.queue], request.charge)
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        why.note(|e| e.threshold = Some(self.threshold(arrival.queue, arrival.packet.port as usize, buffer)));
+        let threshold = self.set[arrival.queue] * real(buffer.remaining());
+        Admission::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue], arrival.charge)
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(self.threshold(place.queue, place.port, buffer))
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, before: u64, _: u64) {
+    fn enqueued(&mut self, place: QueueId, before: u64, _: u64) {
         self.shares.enqueued(place, before);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: u32) {
+    fn dequeued(&mut self, place: QueueId, _: u64, after: u64, _: u32) {
         self.shares.dequeued(place, after);
     }
 
     #[inline(always)]
-    fn passed(&mut self, _: Place, _: u32) {}
+    fn passed(&mut self, _: QueueId, _: u32) {}
 
     fn interval(&self) -> Option<Duration> {
         Some(self.interval)
@@ -125,5 +123,12 @@ impl Scheme for Fba {
         }
         self.apply();
         false
+    }
+
+    fn inherit(&mut self, earlier: &dyn Any, _: Instant) {
+        if let Some(earlier) = earlier.downcast_ref::<Self>() {
+            self.seen.clone_from(&earlier.seen);
+            self.apply();
+        }
     }
 }

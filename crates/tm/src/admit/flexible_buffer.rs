@@ -5,13 +5,12 @@
 //! `N` counts all non-empty queues, so that packets of one queue meet different thresholds (FB section 4.1).
 
 use super::shares::Shares;
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, group_of};
 use crate::described::{settings, words};
-use crate::schedule::Place;
 use crate::units::Bytes;
-use crate::verdict::{Threshold, Why};
+use crate::verdict::{Explain, Threshold};
 use alloc::vec::Vec;
 
 /// Whose class decides alpha.
@@ -39,8 +38,8 @@ settings! {
     }
 }
 
-impl FlexibleBufferConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for FlexibleBufferConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         match self.classes {
             Classes::Queue => check_alphas(&self.alpha, switch.queues)?,
             Classes::Packet => {
@@ -60,6 +59,25 @@ impl FlexibleBufferConfig {
             }
         }
         group_of("policy.groups", self.groups.as_ref(), switch.queues).map(|_| ())
+    }
+
+    fn alpha(&self, number: usize) -> f64 {
+        match self.classes {
+            Classes::Queue => self.alpha.at(number),
+            // The alphas are those of classes.
+            Classes::Packet => 0.0,
+        }
+    }
+
+    fn classes(&self) -> Option<usize> {
+        match (self.classes, &self.alpha) {
+            (Classes::Packet, PerQueue::Each(alphas)) => Some(alphas.len()),
+            _ => None,
+        }
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        FlexibleBuffer::new(self, switch).into()
     }
 }
 
@@ -99,33 +117,33 @@ impl FlexibleBuffer {
     }
 }
 
-impl Scheme for FlexibleBuffer {
+impl BufferPolicy for FlexibleBuffer {
     const OBSERVES: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        let Request { queue, packet, .. } = request;
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        let Arrival { queue, packet, .. } = arrival;
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.port as usize, packet.class, buffer)));
         let state = &buffer.queues[queue];
         let (alpha, n, g) = self.factors(queue, state, packet.port as usize, packet.class);
         let threshold = ((alpha / n) * g) * real(buffer.remaining());
-        Admission::within(threshold, buffer.remaining(), state, request.charge)
+        Admission::within(threshold, buffer.remaining(), state, arrival.charge)
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(self.threshold(place.queue, place.port, 0, buffer))
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, before: u64, _: u64) {
+    fn enqueued(&mut self, place: QueueId, before: u64, _: u64) {
         self.shares.enqueued(place, before);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: u32) {
+    fn dequeued(&mut self, place: QueueId, _: u64, after: u64, _: u32) {
         self.shares.dequeued(place, after);
     }
 
     #[inline(always)]
-    fn passed(&mut self, _: Place, _: u32) {}
+    fn passed(&mut self, _: QueueId, _: u32) {}
 }

@@ -3,14 +3,14 @@
 //! Per flow a byte count, forgotten after a silence longer than the window. A packet is counted before it is judged, and
 //! counts even if it is rejected.
 
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::{Buffer, Queue};
-use crate::config::{ConfigError, PerQueue, TmConfig, check_alpha, check_alphas, check_span};
+use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alpha, check_alphas, check_span};
 use crate::described::settings;
 use crate::flow_table::FlowTable;
-use crate::schedule::Place;
 use crate::units::{Bytes, Duration, Instant};
-use crate::verdict::{Threshold, Why};
+use crate::verdict::{Explain, Threshold};
+use core::any::Any;
 
 settings! {
     /// Settings of FAB.
@@ -27,11 +27,19 @@ settings! {
     }
 }
 
-impl FlowAwareConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for FlowAwareConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
         check_alpha("policy.alpha_short", self.alpha_short)?;
         check_span("policy.window", self.window)
+    }
+
+    fn alpha(&self, number: usize) -> f64 {
+        self.alpha.at(number)
+    }
+
+    fn start(&self, _: &ValidConfig) -> ActivePolicy {
+        FlowAware::new(self).into()
     }
 }
 
@@ -75,18 +83,14 @@ impl FlowAware {
             ..Threshold::default()
         }
     }
-
-    pub(super) fn inherit(&mut self, earlier: &Self) {
-        self.flows = earlier.flows.clone();
-    }
 }
 
-impl Scheme for FlowAware {
+impl BufferPolicy for FlowAware {
     const COUNTS_ARRIVALS: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        let Request { now, packet, queue, charge, .. } = request;
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        let Arrival { now, packet, queue, charge, .. } = arrival;
         let window = self.window;
         let flow =
             self.flows.entry(packet.flow, || Flow { bytes: 0, last: now }, |flow| now.since(flow.last) <= window);
@@ -102,7 +106,13 @@ impl Scheme for FlowAware {
         Admission::within(threshold, buffer.remaining(), state, charge)
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(self.threshold(place.queue, None, buffer))
+    }
+
+    fn inherit(&mut self, earlier: &dyn Any, _: Instant) {
+        if let Some(earlier) = earlier.downcast_ref::<Self>() {
+            self.flows = earlier.flows.clone();
+        }
     }
 }

@@ -10,19 +10,19 @@
 //! It draws random numbers.
 
 use super::dynamic_thresholds::threshold;
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, MAX_BUFFER, PerQueue, TmConfig, ValidConfig, check_alphas, check_span};
 use crate::described::{settings, words};
 use crate::flow_table::FlowTable;
 use crate::packet::Packet;
 use crate::random::Random;
-use crate::schedule::Place;
 use crate::units::{Bytes, Duration, Instant};
-use crate::verdict::{Reason, Threshold, Why};
+use crate::verdict::{Explain, Reason, Threshold};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 
 /// Whose bytes AFD compares with the fair share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,8 +67,8 @@ settings! {
     }
 }
 
-impl IntelligentBufferConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for IntelligentBufferConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
         check_span("policy.interval", self.interval)?;
         check_span("policy.short_window", self.short_window)?;
@@ -93,6 +93,14 @@ impl IntelligentBufferConfig {
             }
             _ => Ok(()),
         }
+    }
+
+    fn alpha(&self, number: usize) -> f64 {
+        self.alpha.at(number)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        IntelligentBuffer::new(self, switch).into()
     }
 }
 
@@ -214,20 +222,13 @@ impl IntelligentBuffer {
         }
         self.epoch += times;
     }
-
-    pub(super) fn inherit(&mut self, earlier: &Self) {
-        self.shares.clone_from(&earlier.shares);
-        self.flows = earlier.flows.clone();
-        self.epoch = earlier.epoch;
-        self.random = earlier.random.clone();
-    }
 }
 
-impl Scheme for IntelligentBuffer {
+impl BufferPolicy for IntelligentBuffer {
     const COUNTS_ARRIVALS: bool = true;
 
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        let Request { packet, queue, charge, .. } = request;
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        let Arrival { packet, queue, charge, .. } = arrival;
         self.shares[queue].bytes += u64::from(packet.bytes);
         let state = &buffer.queues[queue];
         let admission = Admission::within(state.alpha * real(buffer.remaining()), buffer.remaining(), state, charge);
@@ -245,7 +246,7 @@ impl Scheme for IntelligentBuffer {
         admission
     }
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         Some(threshold(place.queue, buffer))
     }
 
@@ -265,5 +266,14 @@ impl Scheme for IntelligentBuffer {
     fn repeat(&mut self, buffer: &Buffer, times: u64) -> bool {
         self.move_fair_shares(buffer, times);
         true
+    }
+
+    fn inherit(&mut self, earlier: &dyn Any, _: Instant) {
+        if let Some(earlier) = earlier.downcast_ref::<Self>() {
+            self.shares.clone_from(&earlier.shares);
+            self.flows = earlier.flows.clone();
+            self.epoch = earlier.epoch;
+            self.random = earlier.random.clone();
+        }
     }
 }

@@ -5,16 +5,16 @@
 //! them all. A queue is over-allocated when `q_i > alpha_k * (B - Q)`; a round-robin pointer goes over those queues.
 
 use super::dynamic_thresholds::DynamicThresholds;
-use super::{Admission, Request, Scheme, real};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, Candidate, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, check_alphas};
 use crate::described::settings;
 use crate::max_tree::MaxTree;
-use crate::schedule::Place;
 use crate::units::{Bytes, Instant, PS_PER_SECOND};
-use crate::verdict::{Threshold, Why};
+use crate::verdict::{Explain, Threshold};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 
 settings! {
     /// Settings of Occamy.
@@ -29,8 +29,8 @@ settings! {
     }
 }
 
-impl OccamyConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl PolicySettings for OccamyConfig {
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_alphas(&self.alpha, switch.queues)?;
         if self.token_cell == Bytes::ZERO || self.token_cell.get() > 1 << 21 {
             return Err(ConfigError::new("policy.token_cell", self.token_cell, "the cell of a token is out of range")
@@ -41,6 +41,14 @@ impl OccamyConfig {
                 .remedy("give a number of cells up to 2^40, such as bucket = 64"));
         }
         Ok(())
+    }
+
+    fn alpha(&self, number: usize) -> f64 {
+        self.alpha.at(number)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        Occamy::new(self, switch).into()
     }
 }
 
@@ -183,13 +191,6 @@ impl Tier {
     }
 }
 
-/// A packet that could be expelled.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    pub(crate) queue: usize,
-    pub(crate) threshold: f64,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Occamy {
     tokens: Tokens,
@@ -261,25 +262,19 @@ impl Occamy {
         }
         self.longest = self.tiers.iter().map(|tier| tier.lengths.max()).max().unwrap_or(0);
     }
-
-    /// Goes on from the tokens that an earlier one had at `now`.
-    pub(super) fn inherit(&mut self, earlier: &Self, now: Instant) {
-        self.pointer = earlier.pointer;
-        self.tokens.inherit(&earlier.tokens, now);
-    }
 }
 
-impl Scheme for Occamy {
+impl BufferPolicy for Occamy {
     const OBSERVES: bool = true;
     const EXPELS: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, why: &mut impl Why) -> Admission {
-        DynamicThresholds.admit(request, buffer, why)
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
+        DynamicThresholds.admit(arrival, buffer, why)
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, _: u64, after: u64) {
+    fn enqueued(&mut self, place: QueueId, _: u64, after: u64) {
         if after > self.longest {
             self.longest = after;
         }
@@ -287,14 +282,14 @@ impl Scheme for Occamy {
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, _: u64, _: u32) {
+    fn dequeued(&mut self, place: QueueId, _: u64, _: u64, _: u32) {
         self.changed(place.queue);
     }
 
     #[inline(always)]
-    fn passed(&mut self, _: Place, _: u32) {}
+    fn passed(&mut self, _: QueueId, _: u32) {}
 
-    fn threshold_of(&self, place: Place, buffer: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
         DynamicThresholds.threshold_of(place, buffer)
     }
 
@@ -328,6 +323,13 @@ impl Scheme for Occamy {
     fn expelled(&mut self, now: Instant, queue: usize, bytes: u32) {
         self.tokens.take(now, self.tokens.for_packet(bytes));
         self.pointer = (queue + 1) % self.place.len();
+    }
+
+    fn inherit(&mut self, earlier: &dyn Any, now: Instant) {
+        if let Some(earlier) = earlier.downcast_ref::<Self>() {
+            self.pointer = earlier.pointer;
+            self.tokens.inherit(&earlier.tokens, now);
+        }
     }
 }
 

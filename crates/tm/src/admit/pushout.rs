@@ -2,12 +2,24 @@
 //!
 //! The longest queue (the lowest index on a tie) is at the root of a tree of maxima, so that finding it costs no scan.
 
-use super::{Admission, Request, Scheme};
+use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId};
 use crate::buffer::Buffer;
 use crate::config::ValidConfig;
+use crate::described::settings;
 use crate::max_tree::MaxTree;
-use crate::schedule::Place;
-use crate::verdict::{Reason, Threshold, Why};
+use crate::verdict::{Explain, Reason, Threshold};
+
+settings! {
+    /// Settings of pushout: there are none.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PushoutConfig {}
+}
+
+impl PolicySettings for PushoutConfig {
+    fn start(&self, switch: &ValidConfig) -> ActivePolicy {
+        Pushout::new(switch).into()
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pushout {
@@ -20,34 +32,34 @@ impl Pushout {
     }
 }
 
-impl Scheme for Pushout {
+impl BufferPolicy for Pushout {
     const COUNTS_ARRIVALS: bool = true;
     const OBSERVES: bool = true;
     const TAKES_BACK: bool = true;
 
     #[inline(always)]
-    fn admit(&mut self, request: Request<'_>, buffer: &Buffer, _: &mut impl Why) -> Admission {
-        if request.charge <= buffer.remaining() {
+    fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, _: &mut impl Explain) -> Admission {
+        if arrival.charge <= buffer.remaining() {
             return Admission::Admit;
         }
         let longest = self.lengths.argmax();
-        if longest == request.queue { Admission::Reject(Reason::Full) } else { Admission::PushOut(longest) }
+        if longest == arrival.queue { Admission::Reject(Reason::Full) } else { Admission::PushOut(longest) }
     }
 
-    fn threshold_of(&self, _: Place, _: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, _: QueueId, _: &Buffer) -> Option<Threshold> {
         None
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: Place, _: u64, after: u64) {
+    fn enqueued(&mut self, place: QueueId, _: u64, after: u64) {
         self.lengths.set(place.queue, after);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: Place, _: u64, after: u64, _: u32) {
+    fn dequeued(&mut self, place: QueueId, _: u64, after: u64, _: u32) {
         self.lengths.set(place.queue, after);
     }
 
     #[inline(always)]
-    fn passed(&mut self, _: Place, _: u32) {}
+    fn passed(&mut self, _: QueueId, _: u32) {}
 }

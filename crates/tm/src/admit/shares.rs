@@ -1,8 +1,9 @@
 //! What FB and FBA know of the other queues: how many of a priority group wait, and which share of its port a queue gets
 //! from the scheduler.
 
+use super::QueueId;
 use crate::config::ValidConfig;
-use crate::schedule::{Place, SchedulerConfig};
+use crate::schedule::SchedulerConfig;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -41,7 +42,7 @@ impl Shares {
     }
 
     #[inline]
-    pub(super) fn enqueued(&mut self, place: Place, before: u64) {
+    pub(super) fn enqueued(&mut self, place: QueueId, before: u64) {
         if before == 0 {
             let member = self.members[place.queue];
             self.group_busy[member.group as usize] += 1;
@@ -50,7 +51,7 @@ impl Shares {
     }
 
     #[inline]
-    pub(super) fn dequeued(&mut self, place: Place, after: u64) {
+    pub(super) fn dequeued(&mut self, place: QueueId, after: u64) {
         if after == 0 {
             let member = self.members[place.queue];
             self.group_busy[member.group as usize] -= 1;

@@ -8,7 +8,7 @@
 use super::check_capacity;
 use crate::config::{ConfigError, ValidConfig, check_share};
 use crate::described::{Value, settings};
-use crate::verdict::{RankTest, Why};
+use crate::verdict::{Explain, RankTest};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -199,7 +199,7 @@ impl Aifo {
     }
 
     #[inline(always)]
-    pub(super) fn admits(&mut self, port: usize, rank: u64, waiting: usize, why: &mut impl Why) -> bool {
+    pub(super) fn admits(&mut self, port: usize, rank: u64, waiting: usize, why: &mut impl Explain) -> bool {
         let Port { window, until_sample } = &mut self.ports[port];
         if *until_sample == 0 {
             window.push(rank);

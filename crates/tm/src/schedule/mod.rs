@@ -23,12 +23,13 @@ pub use wrr::WrrConfig;
 
 pub(crate) use round_robin::Cursor;
 
+use crate::admit::QueueId;
 use crate::buffer::{Buffer, List, Slot, Taken};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 use crate::described::kinds;
 use crate::packet::Packet;
 use crate::units::Instant;
-use crate::verdict::Why;
+use crate::verdict::Explain;
 use afq::Afq;
 use aifo::Aifo;
 use alloc::format;
@@ -197,7 +198,7 @@ impl Scheduler {
 
     /// Step 2 of an arrival: AIFO sees the packet and may reject it. `packets` wait at the port.
     #[inline(always)]
-    pub(crate) fn admits(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Why) -> bool {
+    pub(crate) fn admits(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Explain) -> bool {
         match self {
             Self::Aifo(aifo) => aifo.admits(port, rank, packets as usize, why),
             _ => true,
@@ -280,7 +281,7 @@ impl Scheduler {
     }
 
     /// The packet that would be picked first of a queue.
-    pub(crate) fn head(&self, place: Place, buffer: &Buffer) -> Option<Slot> {
+    pub(crate) fn head(&self, place: QueueId, buffer: &Buffer) -> Option<Slot> {
         match self {
             Self::Pifo(pifo) => pifo.head(place.port),
             Self::SpPifo(sp_pifo) => sp_pifo.head(place.port),
@@ -291,7 +292,7 @@ impl Scheduler {
     }
 
     /// Takes the packet that would be picked first of a queue, which is not empty, out of the buffer.
-    pub(crate) fn take_head(&mut self, place: Place, buffer: &mut Buffer) -> Taken {
+    pub(crate) fn take_head(&mut self, place: QueueId, buffer: &mut Buffer) -> Taken {
         match self {
             Self::Pifo(_) | Self::SpPifo(_) | Self::Pieo(_) | Self::Afq(_) => {
                 let slot = self.take_first(place.port, buffer).expect("the queue is not empty");
@@ -302,7 +303,7 @@ impl Scheduler {
     }
 
     /// Takes the packet that would be picked last of a queue, which is not empty, out of the buffer.
-    pub(crate) fn take_tail(&mut self, place: Place, buffer: &mut Buffer) -> Taken {
+    pub(crate) fn take_tail(&mut self, place: QueueId, buffer: &mut Buffer) -> Taken {
         let slot = match self {
             Self::Pifo(pifo) => pifo.take_tail(place.port),
             Self::SpPifo(sp_pifo) => sp_pifo.take_tail(place.port, buffer),
@@ -329,7 +330,7 @@ impl Scheduler {
     }
 
     /// The packets of a queue, first to last, for checks.
-    pub(crate) fn waiting(&self, place: Place, buffer: &Buffer) -> Vec<Slot> {
+    pub(crate) fn waiting(&self, place: QueueId, buffer: &Buffer) -> Vec<Slot> {
         let of = |list: &List| buffer.slots.iter(list).collect::<Vec<_>>();
         match self {
             Self::Pifo(pifo) => pifo.waiting(place.port),
@@ -353,11 +354,4 @@ impl Scheduler {
             _ => {}
         }
     }
-}
-
-/// A queue: its index and its port.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) port: usize,
-    pub(crate) queue: usize,
 }
