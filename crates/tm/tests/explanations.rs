@@ -32,6 +32,7 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
     let value = match &config.policy {
         PolicyConfig::CompletePartitioning(_) => (config.buffer.get() / lengths.len() as u64) as f64,
         PolicyConfig::FlexibleBuffer(_) => ((alpha / threshold.n.unwrap()) * threshold.g.unwrap()) * remaining,
+        PolicyConfig::EnhancedThresholds(_) if threshold.n.is_some() => config.buffer.as_f64() / threshold.n.unwrap(),
         PolicyConfig::Abm(_) => ((alpha * remaining) / threshold.n.unwrap()) * threshold.mu.unwrap(),
         _ => alpha * remaining,
     };
@@ -70,6 +71,11 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
         }
         PolicyConfig::CompletePartitioning(_) => return,
         // What these have set is theirs to know.
+        PolicyConfig::EnhancedThresholds(edt) => match threshold.n {
+            // An equal part for each queue that bursts is more than DT's threshold.
+            Some(_) => return assert!(threshold.value > edt.alpha.at(k) * free as f64),
+            None => assert_eq!(alpha, edt.alpha.at(k)),
+        },
         PolicyConfig::Fba(_) | PolicyConfig::AbmOnDt(_) | PolicyConfig::Custom(_) => {}
         PolicyConfig::CompleteSharing(_) | PolicyConfig::Pushout(_) => unreachable!("they have no threshold"),
     }

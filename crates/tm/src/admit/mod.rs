@@ -12,6 +12,7 @@ mod complete_sharing;
 mod congestion;
 mod custom;
 mod dynamic_thresholds;
+mod enhanced_thresholds;
 mod fba;
 mod flexible_buffer;
 mod flow_aware;
@@ -102,6 +103,9 @@ policies! {
     /// Dynamic thresholds (DT): a queue may hold alpha times the free buffer.
     /// `T = alpha*(B-Q)`, where `B` is the buffer and `Q` what is in it.
     "dt" => dynamic_thresholds::DynamicThresholds(DynamicThresholdsConfig) or ReservedThresholds;
+    /// Enhanced dynamic thresholds (EDT): DT that lets a burst through for a bounded time.
+    /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` such queues burst; else `T = alpha*(B-Q)`.
+    "edt" => enhanced_thresholds::EnhancedThresholds(EnhancedThresholdsConfig);
     /// Flexible buffer (FB): thresholds by priority and by the number of active queues.
     /// `T = ((alpha/N)*g)*(B-Q)`: `N` are the non-empty queues of the group, `g` is the share of the port.
     "fb" => flexible_buffer::FlexibleBuffer(FlexibleBufferConfig);
