@@ -55,6 +55,9 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
         PolicyConfig::Abm(abm) => {
             assert_eq!(alpha, abm.alpha_unscheduled.filter(|_| packet.unscheduled).unwrap_or(abm.alpha.at(k)));
         }
+        PolicyConfig::TrafficAware(tdt) => {
+            assert!([tdt.alpha.at(k), tdt.alpha_absorb, tdt.alpha_evacuate].contains(&alpha));
+        }
         PolicyConfig::FlowAware(fab) => {
             let short = threshold.flow_bytes.unwrap() < fab.threshold.get();
             assert_eq!(alpha, if short { fab.alpha_short } else { fab.alpha.at(k) });

@@ -153,12 +153,13 @@ pub(crate) fn seconds(span: Duration) -> f64 {
 }
 
 /// Every policy with settings that make it act in a small buffer of ports with two queues.
-pub(crate) const POLICIES: [(&str, &str); 12] = [
+pub(crate) const POLICIES: [(&str, &str); 13] = [
     ("cs", "kind = \"cs\""),
     ("cp", "kind = \"cp\""),
     ("pushout", "kind = \"pushout\""),
     ("dt", "kind = \"dt\"\nalpha = 1.0"),
     ("edt", "kind = \"edt\"\nalpha = 0.5\nburst_time = \"50us\""),
+    ("tdt", "kind = \"tdt\"\nalpha = 0.5\nburst = \"6KB\"\nwindow = \"10us\"\nevacuate_after = \"100us\""),
     ("fb", "kind = \"fb\"\nalpha = 1.0"),
     ("fba", "kind = \"fba\"\nalpha = 1.0\ninterval = \"20us\""),
     ("abm", "kind = \"abm\"\nalpha = 0.5\nalpha_unscheduled = 4.0\ninterval = \"20us\""),

@@ -21,6 +21,7 @@ mod occamy;
 mod policy;
 mod pushout;
 mod shares;
+mod traffic_aware;
 
 pub use crate::buffer::Buffer;
 pub use flexible_buffer::Classes;
@@ -106,6 +107,9 @@ policies! {
     /// Enhanced dynamic thresholds (EDT): DT that lets a burst through for a bounded time.
     /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` such queues burst; else `T = alpha*(B-Q)`.
     "edt" => enhanced_thresholds::EnhancedThresholds(EnhancedThresholdsConfig);
+    /// Traffic-aware thresholds (TDT): DT with more for bursts and less for congested queues.
+    /// `T = a*(B-Q)`: `a` is `alpha_absorb` for a queue that grows by `burst` within `window`, `alpha_evacuate` for one that has not been empty for `evacuate_after`, else `alpha`.
+    "tdt" => traffic_aware::TrafficAware(TrafficAwareConfig);
     /// Flexible buffer (FB): thresholds by priority and by the number of active queues.
     /// `T = ((alpha/N)*g)*(B-Q)`: `N` are the non-empty queues of the group, `g` is the share of the port.
     "fb" => flexible_buffer::FlexibleBuffer(FlexibleBufferConfig);
