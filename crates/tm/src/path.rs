@@ -11,7 +11,7 @@ use crate::counters::Losses;
 use crate::mark::{Mark, MarkAction, MarkConfig, Marker, StepConfig};
 use crate::packet::{Packet, PacketId};
 use crate::rank::{RankConfig, Ranker};
-use crate::schedule::{Cursor, Join, Scheduler, SchedulerConfig};
+use crate::schedule::{Cursor, Join, Scheduler, Service, Turn};
 use crate::trim::{HeaderTurn, TrimConfig};
 use crate::units::{Bytes, Instant};
 use crate::verdict::{Departure, Explain, Explanation, Holder, Lost, Outcome, Reason, Verdict, Wire};
@@ -84,8 +84,8 @@ pub(crate) enum Datapath {
     Plain,
     /// There are limits of queues, or a step above which packets are marked.
     Checked,
-    /// AIFO's test comes first, by ranks that packets carry; then the same as before.
-    Aifo,
+    /// A test by rank comes first (AIFO, RIFO), by ranks that packets carry; then the same as before.
+    ByRank,
     /// Any of: cells, an order by rank or by calendar, ranks that are computed, other rules for marking.
     Full,
 }
@@ -94,8 +94,8 @@ pub(crate) enum Datapath {
 pub(crate) trait Checks {
     /// Limits of queues and the step of marking.
     const LIMITS: bool;
-    /// AIFO's test.
-    const AIFO: bool;
+    /// A test by rank.
+    const BY_RANK: bool;
 }
 
 /// [`Datapath::Plain`].
@@ -104,22 +104,22 @@ pub(crate) struct Plain;
 /// [`Datapath::Checked`].
 pub(crate) struct Checked;
 
-/// [`Datapath::Aifo`].
-pub(crate) struct Aifo;
+/// [`Datapath::ByRank`].
+pub(crate) struct ByRank;
 
 impl Checks for Plain {
     const LIMITS: bool = false;
-    const AIFO: bool = false;
+    const BY_RANK: bool = false;
 }
 
 impl Checks for Checked {
     const LIMITS: bool = true;
-    const AIFO: bool = false;
+    const BY_RANK: bool = false;
 }
 
-impl Checks for Aifo {
+impl Checks for ByRank {
     const LIMITS: bool = true;
-    const AIFO: bool = true;
+    const BY_RANK: bool = true;
 }
 
 /// How packets leave the switch.
@@ -183,8 +183,10 @@ pub(crate) struct Path {
     sends_at_once: bool,
     /// Packets have ranks.
     ranked: bool,
+    /// Packets are admitted to a FIFO queue by their rank.
+    by_rank: bool,
     /// The scheduler keeps packets in an order of its own.
-    sorted: bool,
+    pub(crate) sorted: bool,
     /// `K`.
     queues: usize,
     /// `queue_capacity`, or no limit.
@@ -223,6 +225,7 @@ impl Path {
             round_robin: false,
             sends_at_once: false,
             ranked: false,
+            by_rank: false,
             sorted: false,
             queues: config.queues,
             queue_capacity: 0,
@@ -251,11 +254,12 @@ impl Path {
             Some(MarkConfig::Step(StepConfig { threshold, action: MarkAction::Mark })) => threshold.get(),
             _ => u64::MAX,
         };
-        self.round_robin =
-            matches!(config.scheduler, SchedulerConfig::RoundRobin | SchedulerConfig::Fifo | SchedulerConfig::Aifo(_));
-        self.sends_at_once = self.round_robin || matches!(config.scheduler, SchedulerConfig::Strict);
+        let service = config.scheduler.service();
+        self.round_robin = matches!(service, Service::Fifo | Service::RoundRobin);
+        self.sends_at_once = self.round_robin || service == Service::Strict;
         self.ranked = config.scheduler.uses_ranks();
-        self.sorted = !config.scheduler.keeps_order();
+        self.sorted = service == Service::OwnOrder;
+        self.by_rank = config.scheduler.admits_by_rank();
         self.datapath = self.choose_datapath();
         let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_)));
         self.departing = match self.datapath == Datapath::Full || cuts || self.headers_among_data() > 0 {
@@ -273,8 +277,8 @@ impl Path {
         let carried = matches!(config.rank, RankConfig::Given | RankConfig::Srpt);
         if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) {
             Datapath::Full
-        } else if matches!(config.scheduler, SchedulerConfig::Aifo(_)) {
-            Datapath::Aifo
+        } else if self.by_rank {
+            Datapath::ByRank
         } else if self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX {
             Datapath::Checked
         } else {
@@ -402,9 +406,9 @@ impl Path {
         }
         // Step 2.
         let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
-        let refused = match &self.config.scheduler {
-            SchedulerConfig::Aifo(_) => self.check::<Aifo>(place, charge, rank, why),
-            _ => self.check::<Checked>(place, charge, rank, why),
+        let refused = match self.by_rank {
+            true => self.check::<ByRank>(place, charge, rank, why),
+            false => self.check::<Checked>(place, charge, rank, why),
         };
         if let Some(reason) = refused {
             return (number, self.reject(policy, packet, charge, place, reason, why));
@@ -436,7 +440,7 @@ impl Path {
                 Join::No => return (number, self.drop(packet.bytes, place, Reason::Rank, why)),
             };
             let (slot, before) = self.buffer.adopt(place.queue, descriptor);
-            self.scheduler.insert(place.port, slot, lane, packet, &mut self.buffer);
+            self.scheduler.insert(packet, slot, lane, &mut self.buffer.slots);
             before
         } else {
             self.buffer.append::<false>(place.queue, descriptor)
@@ -467,12 +471,12 @@ impl Path {
         Verdict::Dropped { reason: Reason::Oversize }
     }
 
-    /// Step 2: AIFO, `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
+    /// Step 2: a test by rank, `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
     #[inline(always)]
     fn check<C: Checks>(&mut self, place: QueueId, charge: u64, rank: u64, why: &mut impl Explain) -> Option<Reason> {
         let queue = &self.buffer.queues[place.queue];
         let (length, packets) = (queue.bytes, queue.packets());
-        let tested = C::AIFO && charge <= self.buffer.capacity();
+        let tested = C::BY_RANK && charge <= self.buffer.capacity();
         if tested && !self.scheduler.admits(place.port, rank, packets, why) {
             Some(Reason::Rank)
         } else if packets >= self.queue_capacity {
@@ -584,7 +588,7 @@ impl Path {
     /// Takes the tail of a queue away for another packet.
     fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, queue: usize) {
         let place = self.place(queue);
-        let taken = self.scheduler.take_tail(place, &mut self.buffer);
+        let taken = self.scheduler.take_tail(place, self.sorted, &mut self.buffer);
         self.evicted(policy, now, place, taken, Reason::PushedOut, None);
     }
 
@@ -638,13 +642,13 @@ impl Path {
         }
         state.turn = HeaderTurn::default();
         let (number, taken) = if !D::FAST && *sorted {
-            let slot = scheduler.take_next(now, port, buffer)?;
+            let slot = scheduler.take_next(now, port, &mut buffer.slots)?;
             (0, buffer.release(first_queue, slot, true))
         } else {
             let number = if D::ROUND_ROBIN || *round_robin {
                 state.cursor.advance(state.waiting)
             } else {
-                scheduler.choose(port, first_queue, state.waiting, &mut state.cursor, buffer)
+                scheduler.choose(Turn { port, first_queue, waiting: state.waiting, cursor: &mut state.cursor, buffer })
             };
             (
                 number,
@@ -745,14 +749,15 @@ impl Path {
     ) -> Result<Instant, Instant> {
         let Some(candidate) = policy.candidate(&self.buffer) else { return Err(Instant::NEVER) };
         let place = self.place(candidate.queue);
-        let head = self.scheduler.head(place, &self.buffer).expect("an over-allocated queue holds packets");
+        let head =
+            self.scheduler.head(place, self.sorted, &self.buffer).expect("an over-allocated queue holds packets");
         let bytes = self.buffer.slots.get(head).bytes();
         let at = policy.ready(from, bytes);
         if at > until || at == Instant::NEVER {
             return Err(at);
         }
         policy.expelled(at, candidate.queue, bytes);
-        let taken = self.scheduler.take_head(place, &mut self.buffer);
+        let taken = self.scheduler.take_head(place, self.sorted, &mut self.buffer);
         self.evicted(policy, at, place, taken, Reason::Expelled, Some(candidate.threshold));
         Ok(at)
     }

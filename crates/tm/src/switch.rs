@@ -12,9 +12,9 @@ use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
 use crate::packet::Packet;
-use crate::path::{Aifo, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
+use crate::path::{ByRank, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
-use crate::schedule::{Scheduler, SchedulerConfig};
+use crate::schedule::Scheduler;
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
 use crate::verdict::{Departure, Explain, Explanation, Lost, Outcome, Reason, Threshold, Wire};
@@ -103,7 +103,7 @@ impl Tm {
         with_policy!(&mut self.policy, policy => match path.datapath {
             Datapath::Plain => path.offer_fast::<_, Plain>(policy, now, packet, wire, why),
             Datapath::Checked => path.offer_fast::<_, Checked>(policy, now, packet, wire, why),
-            Datapath::Aifo => path.offer_fast::<_, Aifo>(policy, now, packet, wire, why),
+            Datapath::ByRank => path.offer_fast::<_, ByRank>(policy, now, packet, wire, why),
             Datapath::Full => path.offer_full(policy, now, *packet, wire, why),
         })
     }
@@ -247,11 +247,7 @@ impl Tm {
             return fixed("cell_pointers", &new.cell_pointers);
         }
         let in_order = new.scheduler.keeps_order() && old.scheduler.keeps_order();
-        let same_lanes = match (&new.scheduler, &old.scheduler) {
-            (SchedulerConfig::SpPifo(new), SchedulerConfig::SpPifo(old)) => new.queues == old.queues,
-            (SchedulerConfig::Afq(new), SchedulerConfig::Afq(old)) => new == old,
-            (new, old) => new.name() == old.name(),
-        };
+        let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
         let idle = self.path.buffer.used() == 0;
         if !idle && !in_order && !same_lanes {
             return Err(ConfigError::new(
@@ -415,7 +411,7 @@ impl Tm {
     /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
         let headers = self.path.ports.iter().map(|port| port.headers.len()).sum();
-        let waiting = |queue| self.path.scheduler.waiting(self.path.place(queue), &self.path.buffer);
+        let waiting = |queue| self.path.scheduler.waiting(self.path.place(queue), self.path.sorted, &self.path.buffer);
         let ports = self.path.ports.iter().enumerate().all(|(p, port)| {
             let first = p * self.path.config.queues;
             let queues = &self.path.buffer.queues[first..first + self.path.config.queues];

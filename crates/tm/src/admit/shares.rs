@@ -3,7 +3,6 @@
 
 use super::QueueId;
 use crate::config::ValidConfig;
-use crate::schedule::SchedulerConfig;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -27,15 +26,9 @@ pub(crate) struct Shares {
 impl Shares {
     /// `group_of` maps queue numbers to groups.
     pub(super) fn new(group_of: &[usize], switch: &ValidConfig) -> Self {
-        let weight = |k: usize| match &switch.scheduler {
-            SchedulerConfig::WeightedRoundRobin(config) => config.weights.at(k),
-            SchedulerConfig::DeficitRoundRobin(config) => config.weights.at(k),
-            SchedulerConfig::StrictOverDrr(config) => config.weights.at(k),
-            _ => 1,
-        };
         let members = (0..switch.total_queues())
             .map(|i| i % switch.queues)
-            .map(|k| Member { group: group_of[k] as u32, weight: weight(k) })
+            .map(|k| Member { group: group_of[k] as u32, weight: switch.scheduler.weight(k) })
             .collect();
         let groups = group_of.iter().max().map_or(0, |last| last + 1);
         Self { members, group_busy: vec![0; groups], port_weight: vec![0; switch.rates.len()] }

@@ -105,7 +105,7 @@ impl TrafficAware {
             }
             (traffic.window_start, traffic.window_length) = (now, length);
         }
-        if length + charge >= traffic.window_length + burst.get() {
+        if (length + charge).saturating_sub(traffic.window_length) >= burst.get() {
             traffic.state = State::Absorb;
         }
     }

@@ -9,9 +9,9 @@
 //! `r + queues - 1`. A packet of round `r + queues` would join the queue that is being served and leave with round `r`, before the
 //! packets of its flow that bid less.
 
-use super::{Join, check_capacity};
-use crate::buffer::{Buffer, List, Slot};
-use crate::config::{ConfigError, ValidConfig};
+use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
+use crate::buffer::{Descriptors, List, Slot};
+use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
 use crate::packet::Packet;
 use crate::random::mix;
@@ -34,8 +34,20 @@ settings! {
     }
 }
 
-impl AfqConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+impl SchedulerSettings for AfqConfig {
+    fn service(&self) -> Service {
+        Service::OwnOrder
+    }
+
+    fn lanes(&self) -> Vec<u64> {
+        vec![self.queues as u64, self.bytes_per_round.get(), self.rows as u64, self.columns as u64]
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        Scheduler::Afq(Afq::new(self, switch))
+    }
+
+    fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
         check_capacity("scheduler.queues", self.queues)?;
         check_capacity("scheduler.rows", self.rows)?;
         check_capacity("scheduler.columns", self.columns)?;
@@ -65,7 +77,7 @@ pub(crate) struct Afq {
 }
 
 impl Afq {
-    pub(super) fn new(config: &AfqConfig, switch: &ValidConfig) -> Self {
+    fn new(config: &AfqConfig, switch: &ValidConfig) -> Self {
         let port = Port {
             round: 0,
             lanes: vec![List::default(); config.queues],
@@ -78,9 +90,11 @@ impl Afq {
             ports: vec![port; switch.rates.len()],
         }
     }
+}
 
+impl Discipline for Afq {
     /// Whether there is a round for the packet; if so, its bid is entered.
-    pub(super) fn join(&mut self, packet: &Packet) -> Join {
+    fn join(&mut self, packet: &Packet, _: u64) -> Join {
         let Port { round, lanes, sketch, .. } = &mut self.ports[packet.port as usize];
         let (flow, columns) = (packet.flow, self.columns);
         let counter = |row: usize| (mix(flow ^ mix(row as u64)) % columns as u64) as usize;
@@ -97,19 +111,19 @@ impl Afq {
         Join::Yes((in_round % lanes.len() as u64) as u32)
     }
 
-    pub(super) fn insert(&mut self, port: usize, lane: u32, slot: Slot, buffer: &mut Buffer) {
-        let port = &mut self.ports[port];
-        buffer.slots.push_back(&mut port.lanes[lane as usize], slot);
+    fn insert(&mut self, packet: &Packet, slot: Slot, lane: u32, slots: &mut Descriptors) {
+        let port = &mut self.ports[packet.port as usize];
+        slots.push_back(&mut port.lanes[lane as usize], slot);
         port.packets += 1;
     }
 
-    pub(super) fn head(&self, port: usize) -> Option<Slot> {
+    fn head(&self, port: usize) -> Option<Slot> {
         let Port { round, lanes, .. } = &self.ports[port];
         let n = lanes.len() as u64;
         (*round..round + n).find_map(|round| lanes[(round % n) as usize].head())
     }
 
-    pub(super) fn take_head(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
+    fn take_head(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
         let Port { round, lanes, packets, .. } = &mut self.ports[port];
         if *packets == 0 {
             return None;
@@ -119,22 +133,22 @@ impl Afq {
             *round += 1;
         }
         *packets -= 1;
-        buffer.slots.pop_front(&mut lanes[(*round % n) as usize])
+        slots.pop_front(&mut lanes[(*round % n) as usize])
     }
 
-    pub(super) fn take_tail(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
+    fn take_tail(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
         let Port { round, lanes, packets, .. } = &mut self.ports[port];
         let n = lanes.len() as u64;
         let last = (*round..*round + n).rev().find(|round| !lanes[(round % n) as usize].is_empty())?;
         *packets -= 1;
-        buffer.slots.pop_back(&mut lanes[(last % n) as usize])
+        slots.pop_back(&mut lanes[(last % n) as usize])
     }
 
-    pub(super) fn lanes(&self, port: usize) -> &[List] {
-        &self.ports[port].lanes
+    fn waiting(&self, port: usize, slots: &Descriptors) -> Vec<Slot> {
+        self.ports[port].lanes.iter().flat_map(|lane| slots.iter(lane)).collect()
     }
 
-    pub(super) fn inherit(&mut self, earlier: &Self) {
+    fn inherit(&mut self, earlier: &Self) {
         self.ports.clone_from(&earlier.ports);
     }
 }
@@ -152,13 +166,13 @@ mod tests {
         let mut afq = Afq::new(&config, &switch);
         let packet = |flow, bytes| Packet { flow, bytes, ..Packet::default() };
         // 600-byte packets of one flow: bids 600, 1200, 1800, 2400, 3000, 3600; then 4200 is four rounds away.
-        let lanes: Vec<_> = (0..7).map(|_| afq.join(&packet(1, 600))).collect();
+        let lanes: Vec<_> = (0..7).map(|_| afq.join(&packet(1, 600), 0)).collect();
         assert_eq!(
             lanes,
             [Join::Yes(0), Join::Yes(1), Join::Yes(1), Join::Yes(2), Join::Yes(3), Join::Yes(3), Join::No]
         );
         // Another flow starts in the current round.
-        assert_eq!(afq.join(&packet(2, 600)), Join::Yes(0));
+        assert_eq!(afq.join(&packet(2, 600), 0), Join::Yes(0));
     }
 
     /// Four queues of 1,000 bytes a round, by hand. In round 0 the last bid that is admitted is 3,999, in round 1 it is 4,999.
@@ -169,16 +183,16 @@ mod tests {
         let mut afq = Afq::new(&config, &switch);
         let packet = |flow, bytes| Packet { flow, bytes, ..Packet::default() };
         // A bid of 4,000 is round 4, whose queue would be that of round 0; one of 3,999 is round 3.
-        assert_eq!(afq.join(&packet(1, 4_000)), Join::No);
-        assert_eq!(afq.join(&packet(1, 3_999)), Join::Yes(3), "a packet that was dropped has not raised the bid");
-        assert_eq!(afq.join(&packet(1, 1)), Join::No);
+        assert_eq!(afq.join(&packet(1, 4_000), 0), Join::No);
+        assert_eq!(afq.join(&packet(1, 3_999), 0), Join::Yes(3), "a packet that was dropped has not raised the bid");
+        assert_eq!(afq.join(&packet(1, 1), 0), Join::No);
         // The bid of 3,999 stays when round 1 begins.
         afq.ports[0].round = 1;
-        assert_eq!(afq.join(&packet(1, 1_001)), Join::No);
-        assert_eq!(afq.join(&packet(1, 1_000)), Join::Yes(0), "round 4, in the queue that round 0 has left");
+        assert_eq!(afq.join(&packet(1, 1_001), 0), Join::No);
+        assert_eq!(afq.join(&packet(1, 1_000), 0), Join::Yes(0), "round 4, in the queue that round 0 has left");
         // A flow that sent nothing bids from the beginning of the round: 1,000 + 4,000 is round 5.
-        assert_eq!(afq.join(&packet(2, 4_000)), Join::No);
-        assert_eq!(afq.join(&packet(2, 3_999)), Join::Yes(0));
+        assert_eq!(afq.join(&packet(2, 4_000), 0), Join::No);
+        assert_eq!(afq.join(&packet(2, 3_999), 0), Join::Yes(0));
     }
 
     /// The setting of AIFO's authors, 32 rounds of 80 bytes, with packets of 1,500 bytes, by hand: a flow has one packet on the
@@ -190,14 +204,14 @@ mod tests {
         let mut afq = Afq::new(&config, &switch);
         let packet = Packet { flow: 1, bytes: 1_500, ..Packet::default() };
         // 1,500 / 80 is round 18. It leaves at once, and its round becomes the current one.
-        assert_eq!(afq.join(&packet), Join::Yes(18));
+        assert_eq!(afq.join(&packet, 0), Join::Yes(18));
         afq.ports[0].round = 18;
         // 3,000 / 80 is round 37, 19 away; 4,500 / 80 is round 56, 38 away.
-        assert_eq!(afq.join(&packet), Join::Yes(37 % 32));
-        assert_eq!(afq.join(&packet), Join::No);
+        assert_eq!(afq.join(&packet, 0), Join::Yes(37 % 32));
+        assert_eq!(afq.join(&packet, 0), Join::No);
         // The second is on the wire: there is room for the third.
         afq.ports[0].round = 37;
-        assert_eq!(afq.join(&packet), Join::Yes(56 % 32));
-        assert_eq!(afq.join(&packet), Join::No);
+        assert_eq!(afq.join(&packet, 0), Join::Yes(56 % 32));
+        assert_eq!(afq.join(&packet, 0), Join::No);
     }
 }

@@ -5,8 +5,8 @@
 //! window takes every `sample`-th rank before the test. (AIFO's hardware section counts the entries *larger* than the
 //! rank, which would admit the wrong packets; its algorithm and its theorems need the smaller ones.)
 
-use super::check_capacity;
-use crate::config::{ConfigError, ValidConfig, check_share};
+use super::{Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
+use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};
 use crate::described::{Value, settings};
 use crate::verdict::{Explain, RankTest};
 use alloc::vec;
@@ -27,8 +27,20 @@ settings! {
     }
 }
 
-impl AifoConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+impl SchedulerSettings for AifoConfig {
+    fn service(&self) -> Service {
+        Service::Fifo
+    }
+
+    fn uses_ranks(&self) -> bool {
+        true
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        Scheduler::Aifo(Aifo::new(self, switch))
+    }
+
+    fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
         check_capacity("scheduler.capacity", self.capacity)?;
         check_capacity("scheduler.window", self.window)?;
         check_share("scheduler.headroom", self.headroom)?;
@@ -64,7 +76,7 @@ impl Lanes {
 
 /// The last `size` ranks.
 #[derive(Clone, Debug)]
-struct Window {
+pub(super) struct Window {
     /// Whether ranks are in `ring` and `sorted`, or in `lanes`.
     is_sorted: bool,
     /// Where the next rank goes.
@@ -78,6 +90,16 @@ struct Window {
 }
 
 impl Window {
+    /// A window of which every `sample`-th rank is in.
+    pub(super) fn sampled(size: usize, sample: u64) -> Self {
+        Self::new(size, size > LANES || sample >= RARELY)
+    }
+
+    /// Ranks in it.
+    pub(super) fn entries(&self) -> usize {
+        self.entries as usize
+    }
+
     fn new(size: usize, is_sorted: bool) -> Self {
         Self {
             is_sorted,
@@ -92,7 +114,7 @@ impl Window {
 
     /// Entries that are strictly smaller.
     #[inline(always)]
-    fn smaller(&self, rank: u64) -> usize {
+    pub(super) fn smaller(&self, rank: u64) -> usize {
         if self.is_sorted {
             return self.sorted.partition_point(|held| *held < rank);
         }
@@ -113,7 +135,7 @@ impl Window {
     }
 
     #[inline(always)]
-    fn push(&mut self, rank: u64) {
+    pub(super) fn push(&mut self, rank: u64) {
         // The largest number marks lanes that are not filled, so it is no rank.
         if self.is_sorted || rank >= Lane::MAX as u64 {
             self.push_sorted(rank);
@@ -180,10 +202,9 @@ fn passes(smaller: usize, entries: usize, waiting: usize, capacity: usize, headr
 }
 
 impl Aifo {
-    pub(super) fn new(config: &AifoConfig, switch: &ValidConfig) -> Self {
+    fn new(config: &AifoConfig, switch: &ValidConfig) -> Self {
         let AifoConfig { capacity, headroom, window, sample } = *config;
-        let is_sorted = window > LANES || sample >= RARELY;
-        let port = Port { window: Window::new(window, is_sorted), until_sample: 0 };
+        let port = Port { window: Window::sampled(window, sample), until_sample: 0 };
         // The more wait, the fewer may be smaller, so the limits are found in one pass. Very large queues do without.
         let mut limits = Vec::new();
         if capacity <= 1 << 16 {
@@ -197,9 +218,12 @@ impl Aifo {
         }
         Self { capacity, headroom, sample, limits, ports: vec![port; switch.rates.len()] }
     }
+}
 
+impl Discipline for Aifo {
     #[inline(always)]
-    pub(super) fn admits(&mut self, port: usize, rank: u64, waiting: usize, why: &mut impl Explain) -> bool {
+    fn admits(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Explain) -> bool {
+        let waiting = packets as usize;
         let Port { window, until_sample } = &mut self.ports[port];
         if *until_sample == 0 {
             window.push(rank);
@@ -207,20 +231,20 @@ impl Aifo {
         }
         *until_sample -= 1;
         why.note(|e| {
-            let (smaller, entries) = (window.smaller(rank), window.entries as usize);
+            let (smaller, entries) = (window.smaller(rank), window.entries());
             let (capacity, headroom) = (self.capacity, self.headroom);
             e.rank_test = Some(RankTest { rank, smaller, entries, waiting, capacity, headroom });
         });
         match self.limits.get(waiting) {
             Some(limit) if window.entries == window.size => window.at_most(*limit as usize, rank),
             _ => {
-                let (smaller, entries) = (window.smaller(rank), window.entries as usize);
+                let (smaller, entries) = (window.smaller(rank), window.entries());
                 passes(smaller, entries, waiting, self.capacity, self.headroom)
             }
         }
     }
 
-    pub(super) fn inherit(&mut self, earlier: &Self) {
+    fn inherit(&mut self, earlier: &Self) {
         if self.ports.iter().zip(&earlier.ports).all(|(new, old)| new.window.size == old.window.size) {
             self.ports.clone_from(&earlier.ports);
         }
@@ -265,8 +289,7 @@ mod tests {
     fn figure_4_admits_at_two_and_drops_at_five() {
         // C = 6, k = 1/6: the quantile threshold is 80% with 2 packets waiting and 20% with 5 (AIFO figure 4).
         let config = AifoConfig { capacity: 6, headroom: 1.0 / 6.0, window: 2, sample: 1 };
-        let switch =
-            crate::config::TmConfig::new(vec![crate::units::Rate::from_gbps(10)], crate::units::Bytes::new(99_999));
+        let switch = TmConfig::new(vec![crate::units::Rate::from_gbps(10)], crate::units::Bytes::new(99_999));
         let mut aifo = Aifo::new(&config, &switch.validate().unwrap());
         assert!(aifo.admits(0, 10, 0, &mut ()));
         assert!(aifo.admits(0, 20, 2, &mut ()), "quantile 1/2 against 4/5");

@@ -4,7 +4,7 @@
 //! ends the visit and the deficit is kept; a queue that empties ends the visit and loses its deficit. A visit may span
 //! many picks. Plain DRR is one group of all queues.
 
-use super::{check_weights, next_after};
+use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, group_of};
 use crate::described::settings;
@@ -24,8 +24,22 @@ settings! {
     }
 }
 
-impl DrrConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl SchedulerSettings for DrrConfig {
+    fn service(&self) -> Service {
+        Service::Weighted
+    }
+
+    fn weight(&self, number: usize) -> u32 {
+        self.weights.at(number)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        let groups = vec![(0..switch.queues).collect()];
+        let Self { weights, quantum } = self.clone();
+        Scheduler::DeficitRoundRobin(Drr::new(&StrictOverDrrConfig { groups, weights, quantum }, switch))
+    }
+
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_weights(&self.weights, switch.queues)?;
         if self.quantum == Bytes::ZERO || self.quantum.get() > 1 << 31 {
             return Err(ConfigError::new("scheduler.quantum", self.quantum, "the quantum is out of range")
@@ -48,8 +62,20 @@ settings! {
     }
 }
 
-impl StrictOverDrrConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl SchedulerSettings for StrictOverDrrConfig {
+    fn service(&self) -> Service {
+        Service::Weighted
+    }
+
+    fn weight(&self, number: usize) -> u32 {
+        self.weights.at(number)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        Scheduler::StrictOverDrr(Drr::new(self, switch))
+    }
+
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         group_of("scheduler.groups", Some(&self.groups), switch.queues)?;
         DrrConfig { weights: self.weights.clone(), quantum: self.quantum }.validate(switch)
     }
@@ -77,13 +103,7 @@ pub(crate) struct Drr {
 }
 
 impl Drr {
-    pub(super) fn new(config: &DrrConfig, switch: &ValidConfig) -> Self {
-        let all = vec![(0..switch.queues).collect()];
-        let DrrConfig { weights, quantum } = config.clone();
-        Self::with_groups(&StrictOverDrrConfig { groups: all, weights, quantum }, switch)
-    }
-
-    pub(super) fn with_groups(config: &StrictOverDrrConfig, switch: &ValidConfig) -> Self {
+    fn new(config: &StrictOverDrrConfig, switch: &ValidConfig) -> Self {
         let group_of = group_of("scheduler.groups", Some(&config.groups), switch.queues).expect("validated");
         let mask = |group: &Vec<usize>| group.iter().fold(0u64, |mask, k| mask | 1 << k);
         Self {
@@ -97,9 +117,12 @@ impl Drr {
             deficits: vec![0; switch.total_queues()],
         }
     }
+}
 
+impl Discipline for Drr {
     #[inline]
-    pub(super) fn pick(&mut self, port: usize, first_queue: usize, waiting: u64, buffer: &Buffer) -> usize {
+    fn choose(&mut self, turn: Turn<'_>) -> usize {
+        let Turn { port, first_queue, waiting, buffer, .. } = turn;
         let mut group = 0;
         while waiting & self.groups[group] == 0 {
             group += 1;
@@ -132,7 +155,7 @@ impl Drr {
         }
     }
 
-    pub(super) fn emptied(&mut self, port: usize, k: usize) {
+    fn emptied(&mut self, port: usize, k: usize) {
         self.deficits[port * self.group_of.len() + k] = 0;
         let visit = &mut self.visits[port * self.groups.len() + self.group_of[k]];
         if visit.queue as usize == k {
@@ -140,7 +163,7 @@ impl Drr {
         }
     }
 
-    pub(super) fn inherit(&mut self, earlier: &Self) {
+    fn inherit(&mut self, earlier: &Self) {
         self.deficits.clone_from(&earlier.deficits);
         if self.groups == earlier.groups {
             self.visits.clone_from(&earlier.visits);

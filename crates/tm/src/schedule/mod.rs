@@ -1,11 +1,17 @@
 //! Schedulers: who leaves next. One file a scheme.
 //!
-//! FIFO, the round robins and strict priority choose a queue and take its head. PIFO, SP-PIFO, PIEO and AFQ keep the
-//! packets of a port's only queue in an order of their own. AIFO is a FIFO queue with an admission test.
+//! FIFO, the round robins and strict priority choose a queue and take its head. PIFO, SP-PIFO, PIEO, AFQ and PACKS keep the
+//! packets of a port's only queue in an order of their own. AIFO and RIFO are a FIFO queue with an admission test.
+//!
+//! A scheduler is a [`Discipline`], its settings are a config type that implements [`SchedulerSettings`]. `schedulers!` below lists all of
+//! them: a new one is a file and its lines there.
 
 mod afq;
 mod aifo;
+mod discipline;
 mod drr;
+mod fifo;
+mod lanes;
 mod pieo;
 mod pifo;
 mod round_robin;
@@ -13,86 +19,137 @@ mod sp_pifo;
 mod strict;
 mod wrr;
 
-pub use afq::AfqConfig;
-pub use aifo::AifoConfig;
-pub use drr::{DrrConfig, StrictOverDrrConfig};
-pub use pieo::PieoConfig;
-pub use pifo::PifoConfig;
-pub use sp_pifo::SpPifoConfig;
-pub use wrr::WrrConfig;
-
+pub(crate) use discipline::{Discipline, Join, SchedulerSettings, Service, Turn};
 pub(crate) use round_robin::Cursor;
 
 use crate::admit::QueueId;
-use crate::buffer::{Buffer, List, Slot, Taken};
+use crate::buffer::{Buffer, Descriptors, Slot, Taken};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 use crate::described::kinds;
 use crate::packet::Packet;
 use crate::units::Instant;
 use crate::verdict::Explain;
-use afq::Afq;
-use aifo::Aifo;
 use alloc::format;
 use alloc::vec::Vec;
-use drr::Drr;
-use pieo::Pieo;
-use pifo::Pifo;
-use sp_pifo::SpPifo;
-use wrr::Wrr;
 
-kinds! {
-    /// Which scheduler, with its settings.
-    #[derive(Clone, Debug, PartialEq)]
-    pub enum SchedulerConfig {
-        /// One queue, first in first out.
-        "fifo" => Fifo,
-        /// Round robin: a packet of each queue in turn.
-        "rr" => RoundRobin,
-        /// Weighted round robin: up to a weight's number of packets of each queue in turn.
-        "wrr" => WeightedRoundRobin(WrrConfig),
-        /// Deficit round robin: bytes of each queue in turn, by weight.
-        "drr" => DeficitRoundRobin(DrrConfig),
-        /// Strict priority: the lowest queue number first.
-        "strict" => Strict,
-        /// Groups of queues in strict order, deficit round robin within each.
-        "strict-drr" => StrictOverDrr(StrictOverDrrConfig),
-        /// Sorted by rank.
-        "pifo" => Pifo(PifoConfig),
-        /// Strict-priority queues whose bounds follow the ranks.
-        "sp-pifo" => SpPifo(SpPifoConfig),
-        /// Sorted by rank among those that are eligible.
-        /// A packet is eligible once its `eligible_ps` has come.
-        "pieo" => Pieo(PieoConfig),
-        /// One FIFO that admits by rank.
-        /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait.
-        "aifo" => Aifo(AifoConfig),
-        /// A calendar of FIFO queues: approximate fair queueing.
-        /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`, and is dropped if that is `queues` or more rounds ahead.
-        "afq" => Afq(AfqConfig),
-    }
+/// Makes [`SchedulerConfig`], the choice of a scheduler, and [`Scheduler`], a scheduler at work. A row has a sentence, the rule where one is
+/// needed, the name in files, the module, the variant with its config type, and the type of the scheduler. One without settings is its own
+/// config type.
+macro_rules! schedulers {
+    (
+        ($d:tt)
+        $($(#[doc = $about:literal])+ $word:literal => $module:ident::$variant:ident $(($config:ident))?: $type:ident;)*
+    ) => {
+        $($(pub use $module::$config;)?)*
+
+        kinds! {
+            /// Which scheduler, with its settings.
+            #[derive(Clone, Debug, PartialEq)]
+            pub enum SchedulerConfig {
+                $($(#[doc = $about])+ $word => $variant $(($config))?,)*
+            }
+        }
+
+        impl SchedulerConfig {
+            fn as_settings(&self) -> &dyn SchedulerSettings {
+                match self {
+                    $(schedulers!(@pattern $variant config $($config)?) => {
+                        schedulers!(@settings config $module::$type $($config)?)
+                    })*
+                }
+            }
+        }
+
+        /// A scheduler at work, for all ports. The representation keeps the tag a plain number, which is cheaper to branch on.
+        #[derive(Clone, Debug)]
+        #[repr(u8)]
+        pub(crate) enum Scheduler {
+            $($variant($module::$type),)*
+        }
+
+        /// Runs code with a scheduler as what it is, rather than as one of many.
+        macro_rules! with_scheduler {
+            ($d scheduler:expr, $d one:ident => $d code:expr) => {
+                match $d scheduler {
+                    $(Scheduler::$variant($d one) => $d code,)*
+                }
+            };
+        }
+
+        impl Scheduler {
+            /// Takes over where an earlier scheduler was, if it is of the same kind. The caller has made sure that packets are
+            /// kept in the same way.
+            pub(crate) fn succeed(&mut self, earlier: &Self) {
+                match (self, earlier) {
+                    $((Self::$variant(new), Self::$variant(old)) => new.inherit(old),)*
+                    _ => {}
+                }
+            }
+        }
+    };
+    (@pattern $variant:ident $config:ident) => { Self::$variant };
+    (@pattern $variant:ident $config:ident $type:ident) => { Self::$variant($config) };
+    (@settings $config:ident $module:ident::$scheduler:ident) => { &$module::$scheduler };
+    (@settings $config:ident $module:ident::$scheduler:ident $type:ident) => { $config };
+}
+
+schedulers! {
+    ($)
+    /// One queue, first in first out.
+    "fifo" => fifo::Fifo: Fifo;
+    /// Round robin: a packet of each queue in turn.
+    "rr" => round_robin::RoundRobin: RoundRobin;
+    /// Weighted round robin: up to a weight's number of packets of each queue in turn.
+    "wrr" => wrr::WeightedRoundRobin(WrrConfig): Wrr;
+    /// Deficit round robin: bytes of each queue in turn, by weight.
+    "drr" => drr::DeficitRoundRobin(DrrConfig): Drr;
+    /// Strict priority: the lowest queue number first.
+    "strict" => strict::Strict: Strict;
+    /// Groups of queues in strict order, deficit round robin within each.
+    "strict-drr" => drr::StrictOverDrr(StrictOverDrrConfig): Drr;
+    /// Sorted by rank.
+    "pifo" => pifo::Pifo(PifoConfig): Pifo;
+    /// Strict-priority queues whose bounds follow the ranks.
+    "sp-pifo" => sp_pifo::SpPifo(SpPifoConfig): SpPifo;
+    /// Sorted by rank among those that are eligible.
+    /// A packet is eligible once its `eligible_ps` has come.
+    "pieo" => pieo::Pieo(PieoConfig): Pieo;
+    /// One FIFO that admits by rank.
+    /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait.
+    "aifo" => aifo::Aifo(AifoConfig): Aifo;
+    /// A calendar of FIFO queues: approximate fair queueing.
+    /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`, and is dropped if that is `queues` or more rounds ahead.
+    "afq" => afq::Afq(AfqConfig): Afq;
 }
 
 impl SchedulerConfig {
     /// Whether the rank of a packet matters.
-    pub const fn uses_ranks(&self) -> bool {
-        matches!(self, Self::Pifo(_) | Self::SpPifo(_) | Self::Pieo(_) | Self::Aifo(_))
+    pub fn uses_ranks(&self) -> bool {
+        self.as_settings().uses_ranks()
     }
 
     /// Whether packets wait in the order of their arrival in every queue.
-    pub const fn keeps_order(&self) -> bool {
-        !matches!(self, Self::Pifo(_) | Self::SpPifo(_) | Self::Pieo(_) | Self::Afq(_))
+    pub fn keeps_order(&self) -> bool {
+        self.service() != Service::OwnOrder
     }
 
     /// Whether a port may have more than one queue.
-    pub const fn serves_several_queues(&self) -> bool {
-        matches!(
-            self,
-            Self::RoundRobin
-                | Self::WeightedRoundRobin(_)
-                | Self::DeficitRoundRobin(_)
-                | Self::Strict
-                | Self::StrictOverDrr(_)
-        )
+    pub fn serves_several_queues(&self) -> bool {
+        matches!(self.service(), Service::RoundRobin | Service::Strict | Service::Weighted)
+    }
+
+    /// How many packets or bytes queue `number` gets for one of a queue of weight 1.
+    pub fn weight(&self, number: usize) -> u32 {
+        self.as_settings().weight(number)
+    }
+
+    pub(crate) fn service(&self) -> Service {
+        self.as_settings().service()
+    }
+
+    /// Whether packets are admitted to a FIFO queue by their rank.
+    pub(crate) fn admits_by_rank(&self) -> bool {
+        self.uses_ranks() && self.service() == Service::Fifo
     }
 
     pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
@@ -112,17 +169,13 @@ impl SchedulerConfig {
             )
             .remedy("use it with fifo, aifo, rr, wrr, drr or strict, or trim with kind = \"ndp\""));
         }
-        match self {
-            Self::Fifo | Self::RoundRobin | Self::Strict => Ok(()),
-            Self::WeightedRoundRobin(config) => config.validate(switch),
-            Self::DeficitRoundRobin(config) => config.validate(switch),
-            Self::StrictOverDrr(config) => config.validate(switch),
-            Self::Pifo(config) => config.validate(),
-            Self::SpPifo(config) => config.validate(),
-            Self::Pieo(config) => config.validate(),
-            Self::Aifo(config) => config.validate(),
-            Self::Afq(config) => config.validate(),
-        }
+        self.as_settings().validate(switch)
+    }
+
+    /// Whether the packets that wait can stay where they are when these settings take over from earlier ones.
+    pub(crate) fn keeps_packets_of(&self, earlier: &Self) -> bool {
+        let lanes = |settings: &Self| settings.as_settings().lanes();
+        self.name() == earlier.name() && lanes(self) == lanes(earlier)
     }
 }
 
@@ -152,206 +205,96 @@ fn next_after(k: u32, waiting: u64) -> u32 {
     if later != 0 { later.trailing_zeros() } else { waiting.trailing_zeros() }
 }
 
-/// Whether a packet that the policy admits may join its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Join {
-    /// Yes, in this lane (SP-PIFO, AFQ).
-    Yes(u32),
-    /// Yes, after the last packet of the queue has been taken out.
-    Displace,
-    /// No.
-    No,
-}
-
-/// A scheduler at work, for all ports. The representation keeps the tag a plain number, which is cheaper to branch on.
-#[derive(Clone, Debug)]
-#[repr(u8)]
-pub(crate) enum Scheduler {
-    Fifo,
-    RoundRobin,
-    Wrr(Wrr),
-    Drr(Drr),
-    Strict,
-    Pifo(Pifo),
-    SpPifo(SpPifo),
-    Pieo(Pieo),
-    Aifo(Aifo),
-    Afq(Afq),
-}
-
 impl Scheduler {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
-        match &switch.scheduler {
-            SchedulerConfig::Fifo => Self::Fifo,
-            SchedulerConfig::RoundRobin => Self::RoundRobin,
-            SchedulerConfig::WeightedRoundRobin(config) => Self::Wrr(Wrr::new(config, switch)),
-            SchedulerConfig::DeficitRoundRobin(config) => Self::Drr(Drr::new(config, switch)),
-            SchedulerConfig::Strict => Self::Strict,
-            SchedulerConfig::StrictOverDrr(config) => Self::Drr(Drr::with_groups(config, switch)),
-            SchedulerConfig::Pifo(config) => Self::Pifo(Pifo::new(config, switch)),
-            SchedulerConfig::SpPifo(config) => Self::SpPifo(SpPifo::new(config, switch)),
-            SchedulerConfig::Pieo(config) => Self::Pieo(Pieo::new(config, switch)),
-            SchedulerConfig::Aifo(config) => Self::Aifo(Aifo::new(config, switch)),
-            SchedulerConfig::Afq(config) => Self::Afq(Afq::new(config, switch)),
-        }
+        switch.scheduler.as_settings().start(switch)
     }
 
-    /// Step 2 of an arrival: AIFO sees the packet and may reject it. `packets` wait at the port.
+    /// Step 2 of an arrival: the admission test of a FIFO queue sees the packet and may reject it.
     #[inline(always)]
     pub(crate) fn admits(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Explain) -> bool {
         match self {
-            Self::Aifo(aifo) => aifo.admits(port, rank, packets as usize, why),
-            _ => true,
+            // On the fast path it is mostly this one.
+            Self::Aifo(aifo) => aifo.admits(port, rank, packets, why),
+            other => other.admits_otherwise(port, rank, packets, why),
         }
+    }
+
+    #[inline(never)]
+    fn admits_otherwise(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Explain) -> bool {
+        with_scheduler!(self, one => one.admits(port, rank, packets, why))
     }
 
     /// Step 5 of an arrival: may the packet join?
     #[inline]
     pub(crate) fn join(&mut self, packet: &Packet, rank: u64) -> Join {
-        match self {
-            Self::Pifo(pifo) => pifo.join(packet.port as usize, rank),
-            Self::SpPifo(sp_pifo) => sp_pifo.join(packet.port as usize, rank),
-            Self::Pieo(pieo) => pieo.0.join(packet.port as usize, rank),
-            Self::Afq(afq) => afq.join(packet),
-            _ => Join::Yes(0),
-        }
+        with_scheduler!(self, one => one.join(packet, rank))
     }
 
     /// A packet joins the order that the scheduler keeps.
-    pub(crate) fn insert(&mut self, port: usize, slot: Slot, lane: u32, packet: &Packet, buffer: &mut Buffer) {
-        match self {
-            Self::Pifo(pifo) => pifo.insert(port, slot, Instant::ZERO, buffer),
-            Self::SpPifo(sp_pifo) => sp_pifo.insert(port, lane, slot, buffer),
-            Self::Pieo(pieo) => pieo.0.insert(port, slot, packet.eligible, buffer),
-            Self::Afq(afq) => afq.insert(port, lane, slot, buffer),
-            _ => unreachable!("the queues of this scheduler are in order of arrival"),
-        }
+    pub(crate) fn insert(&mut self, packet: &Packet, slot: Slot, lane: u32, slots: &mut Descriptors) {
+        with_scheduler!(self, one => one.insert(packet, slot, lane, slots));
     }
 
-    /// The queue number that a port serves next. Bit `k` of `waiting`, which is not 0, says that queue `k` is not empty.
+    /// The queue number that a port serves next.
     #[inline(always)]
-    pub(crate) fn choose(
-        &mut self,
-        port: usize,
-        first_queue: usize,
-        waiting: u64,
-        cursor: &mut Cursor,
-        buffer: &Buffer,
-    ) -> usize {
+    pub(crate) fn choose(&mut self, turn: Turn<'_>) -> usize {
         match self {
-            Self::RoundRobin => cursor.advance(waiting),
-            Self::Strict => strict::pick(waiting),
-            Self::Wrr(_) | Self::Drr(_) => self.choose_weighted(port, first_queue, waiting, cursor, buffer),
-            _ => 0,
+            Self::RoundRobin(one) => one.choose(turn),
+            Self::Strict(one) => one.choose(turn),
+            other => other.choose_otherwise(turn),
         }
     }
 
     #[inline(never)]
-    fn choose_weighted(
-        &mut self,
-        port: usize,
-        first_queue: usize,
-        waiting: u64,
-        cursor: &mut Cursor,
-        buffer: &Buffer,
-    ) -> usize {
-        match self {
-            Self::Wrr(wrr) => wrr.pick(cursor, first_queue, waiting, buffer),
-            Self::Drr(drr) => drr.pick(port, first_queue, waiting, buffer),
-            _ => 0,
-        }
+    fn choose_otherwise(&mut self, turn: Turn<'_>) -> usize {
+        with_scheduler!(self, one => one.choose(turn))
     }
 
     /// Takes the next packet of a queue whose order the scheduler keeps, if it may leave.
-    pub(crate) fn take_next(&mut self, now: Instant, port: usize, buffer: &mut Buffer) -> Option<Slot> {
-        match self {
-            Self::Pieo(pieo) => pieo.pick(now, port),
-            _ => self.take_first(port, buffer),
-        }
-    }
-
-    fn take_first(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
-        match self {
-            Self::Pifo(pifo) => pifo.take_head(port),
-            Self::SpPifo(sp_pifo) => sp_pifo.take_head(port, buffer),
-            Self::Pieo(pieo) => pieo.0.take_head(port),
-            Self::Afq(afq) => afq.take_head(port, buffer),
-            _ => None,
-        }
+    pub(crate) fn take_next(&mut self, now: Instant, port: usize, slots: &mut Descriptors) -> Option<Slot> {
+        with_scheduler!(self, one => one.take_next(now, port, slots))
     }
 
     /// The packet that would be picked first of a queue.
-    pub(crate) fn head(&self, place: QueueId, buffer: &Buffer) -> Option<Slot> {
-        match self {
-            Self::Pifo(pifo) => pifo.head(place.port),
-            Self::SpPifo(sp_pifo) => sp_pifo.head(place.port),
-            Self::Pieo(pieo) => pieo.0.head(place.port),
-            Self::Afq(afq) => afq.head(place.port),
-            _ => buffer.queues[place.queue].head(),
-        }
+    pub(crate) fn head(&self, place: QueueId, sorted: bool, buffer: &Buffer) -> Option<Slot> {
+        if sorted { with_scheduler!(self, one => one.head(place.port)) } else { buffer.queues[place.queue].head() }
     }
 
     /// Takes the packet that would be picked first of a queue, which is not empty, out of the buffer.
-    pub(crate) fn take_head(&mut self, place: QueueId, buffer: &mut Buffer) -> Taken {
-        match self {
-            Self::Pifo(_) | Self::SpPifo(_) | Self::Pieo(_) | Self::Afq(_) => {
-                let slot = self.take_first(place.port, buffer).expect("the queue is not empty");
-                buffer.release(place.queue, slot, false)
-            }
-            _ => buffer.pop_head::<false>(place.queue, false),
+    pub(crate) fn take_head(&mut self, place: QueueId, sorted: bool, buffer: &mut Buffer) -> Taken {
+        if !sorted {
+            return buffer.pop_head::<false>(place.queue, false);
         }
+        let slot = with_scheduler!(self, one => one.take_head(place.port, &mut buffer.slots));
+        buffer.release(place.queue, slot.expect("the queue is not empty"), false)
     }
 
     /// Takes the packet that would be picked last of a queue, which is not empty, out of the buffer.
-    pub(crate) fn take_tail(&mut self, place: QueueId, buffer: &mut Buffer) -> Taken {
-        let slot = match self {
-            Self::Pifo(pifo) => pifo.take_tail(place.port),
-            Self::SpPifo(sp_pifo) => sp_pifo.take_tail(place.port, buffer),
-            Self::Pieo(pieo) => pieo.0.take_tail(place.port),
-            Self::Afq(afq) => afq.take_tail(place.port, buffer),
-            _ => return buffer.pop_tail(place.queue),
-        };
+    pub(crate) fn take_tail(&mut self, place: QueueId, sorted: bool, buffer: &mut Buffer) -> Taken {
+        if !sorted {
+            return buffer.pop_tail(place.queue);
+        }
+        let slot = with_scheduler!(self, one => one.take_tail(place.port, &mut buffer.slots));
         buffer.release(place.queue, slot.expect("the queue is not empty"), false)
     }
 
     /// A push-out or an expulsion has emptied queue number `k` of a port.
     pub(crate) fn emptied(&mut self, port: usize, k: usize) {
-        if let Self::Drr(drr) = self {
-            drr.emptied(port, k);
-        }
+        with_scheduler!(self, one => one.emptied(port, k));
     }
 
     /// When a port that has packets but may not send any yet can send again.
     pub(crate) fn next_eligible(&self, port: usize) -> Option<Instant> {
-        match self {
-            Self::Pieo(pieo) => pieo.next_eligible(port),
-            _ => None,
-        }
+        with_scheduler!(self, one => one.next_eligible(port))
     }
 
     /// The packets of a queue, first to last, for checks.
-    pub(crate) fn waiting(&self, place: QueueId, buffer: &Buffer) -> Vec<Slot> {
-        let of = |list: &List| buffer.slots.iter(list).collect::<Vec<_>>();
-        match self {
-            Self::Pifo(pifo) => pifo.waiting(place.port),
-            Self::SpPifo(sp_pifo) => sp_pifo.lanes(place.port).iter().flat_map(of).collect(),
-            Self::Pieo(pieo) => pieo.0.waiting(place.port),
-            Self::Afq(afq) => afq.lanes(place.port).iter().flat_map(of).collect(),
-            _ => buffer.in_order(place.queue),
-        }
-    }
-
-    /// Takes over where an earlier scheduler was, if it is of the same kind. The caller has made sure that packets are
-    /// kept in the same way.
-    pub(crate) fn succeed(&mut self, earlier: &Self) {
-        match (self, earlier) {
-            (Self::Drr(new), Self::Drr(old)) => new.inherit(old),
-            (Self::Aifo(new), Self::Aifo(old)) => new.inherit(old),
-            (Self::Pifo(new), Self::Pifo(old)) => new.inherit(old),
-            (Self::SpPifo(new), Self::SpPifo(old)) => new.inherit(old),
-            (Self::Pieo(new), Self::Pieo(old)) => new.0.inherit(&old.0),
-            (Self::Afq(new), Self::Afq(old)) => new.inherit(old),
-            _ => {}
+    pub(crate) fn waiting(&self, place: QueueId, sorted: bool, buffer: &Buffer) -> Vec<Slot> {
+        if sorted {
+            with_scheduler!(self, one => one.waiting(place.port, &buffer.slots))
+        } else {
+            buffer.in_order(place.queue)
         }
     }
 }

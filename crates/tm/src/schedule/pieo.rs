@@ -5,10 +5,13 @@
 //! The head and the tail of such a queue, for push-out and expulsion, are its smallest and largest rank, eligible or not.
 
 use super::pifo::{Pifo, PifoConfig, Sorted};
-use crate::buffer::Slot;
-use crate::config::{ConfigError, ValidConfig};
+use super::{Discipline, Join, Scheduler, SchedulerSettings, Service};
+use crate::buffer::{Descriptors, Slot};
+use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
+use crate::packet::Packet;
 use crate::units::Instant;
+use alloc::vec::Vec;
 
 settings! {
     /// Settings of PIEO.
@@ -19,32 +22,68 @@ settings! {
     }
 }
 
-impl PieoConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        PifoConfig { capacity: self.capacity }.validate()
+impl SchedulerSettings for PieoConfig {
+    fn service(&self) -> Service {
+        Service::OwnOrder
+    }
+
+    fn uses_ranks(&self) -> bool {
+        true
+    }
+
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        PifoConfig { capacity: self.capacity }.validate(switch)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        Scheduler::Pieo(Pieo(Pifo::with_trees(&PifoConfig { capacity: self.capacity }, switch)))
     }
 }
 
 /// A PIFO whose head may have to wait.
 #[derive(Clone, Debug)]
-pub(crate) struct Pieo(pub(super) Pifo);
+pub(crate) struct Pieo(Pifo);
 
-impl Pieo {
-    pub(super) fn new(config: &PieoConfig, switch: &ValidConfig) -> Self {
-        Self(Pifo::with_trees(&PifoConfig { capacity: config.capacity }, switch))
+impl Discipline for Pieo {
+    fn join(&mut self, packet: &Packet, rank: u64) -> Join {
+        self.0.join(packet, rank)
     }
 
-    pub(super) fn pick(&mut self, now: Instant, port: usize) -> Option<Slot> {
+    fn insert(&mut self, packet: &Packet, slot: Slot, _: u32, slots: &mut Descriptors) {
+        self.0.insert_eligible(packet.port, slot, packet.eligible, slots);
+    }
+
+    fn head(&self, port: usize) -> Option<Slot> {
+        self.0.head(port)
+    }
+
+    fn take_head(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
+        self.0.take_head(port, slots)
+    }
+
+    fn take_next(&mut self, now: Instant, port: usize, _: &mut Descriptors) -> Option<Slot> {
         match &mut self.0.ports[port] {
             Sorted::Tree(tree) => tree.pop_first_eligible(now),
             Sorted::Array(_) => None,
         }
     }
 
-    pub(super) fn next_eligible(&self, port: usize) -> Option<Instant> {
+    fn take_tail(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
+        self.0.take_tail(port, slots)
+    }
+
+    fn next_eligible(&self, port: usize) -> Option<Instant> {
         match &self.0.ports[port] {
             Sorted::Tree(tree) => tree.next_eligible(),
             Sorted::Array(_) => None,
         }
+    }
+
+    fn waiting(&self, port: usize, slots: &Descriptors) -> Vec<Slot> {
+        self.0.waiting(port, slots)
+    }
+
+    fn inherit(&mut self, earlier: &Self) {
+        self.0.inherit(&earlier.0);
     }
 }

@@ -1,10 +1,11 @@
 //! PIFO: sorted by rank, first come first served within a rank, up to `C` packets. A packet that finds it full displaces the
 //! last one if its rank is smaller, and is dropped otherwise.
 
-use super::{Join, check_capacity};
-use crate::buffer::{Buffer, Slot};
-use crate::config::{ConfigError, ValidConfig};
+use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
+use crate::buffer::{Descriptors, Slot};
+use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
+use crate::packet::Packet;
 use crate::rank_tree::RankTree;
 use crate::units::Instant;
 use alloc::collections::VecDeque;
@@ -20,8 +21,20 @@ settings! {
     }
 }
 
-impl PifoConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+impl SchedulerSettings for PifoConfig {
+    fn service(&self) -> Service {
+        Service::OwnOrder
+    }
+
+    fn uses_ranks(&self) -> bool {
+        true
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        Scheduler::Pifo(Pifo::new(self, switch))
+    }
+
+    fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
         check_capacity("scheduler.capacity", self.capacity)
     }
 }
@@ -95,7 +108,7 @@ pub(crate) struct Pifo {
 }
 
 impl Pifo {
-    pub(super) fn new(config: &PifoConfig, switch: &ValidConfig) -> Self {
+    fn new(config: &PifoConfig, switch: &ValidConfig) -> Self {
         let ports = switch.rates.len();
         if config.capacity > ARRAY {
             return Self::with_trees(config, switch);
@@ -108,8 +121,15 @@ impl Pifo {
         Self { capacity: config.capacity, ports: vec![Sorted::Tree(RankTree::new()); switch.rates.len()] }
     }
 
-    pub(super) fn join(&self, port: usize, rank: u64) -> Join {
-        let queue = &self.ports[port];
+    /// A packet joins, which may leave from `eligible` on.
+    pub(super) fn insert_eligible(&mut self, port: u32, slot: Slot, eligible: Instant, slots: &Descriptors) {
+        self.ports[port as usize].insert(slots.get(slot).rank, eligible, slot);
+    }
+}
+
+impl Discipline for Pifo {
+    fn join(&mut self, packet: &Packet, rank: u64) -> Join {
+        let queue = &self.ports[packet.port as usize];
         if queue.len() < self.capacity {
             Join::Yes(0)
         } else if queue.last_rank().is_some_and(|last| rank < last) {
@@ -119,29 +139,28 @@ impl Pifo {
         }
     }
 
-    /// `eligible` matters to PIEO only.
-    pub(super) fn insert(&mut self, port: usize, slot: Slot, eligible: Instant, buffer: &Buffer) {
-        self.ports[port].insert(buffer.slots.get(slot).rank, eligible, slot);
+    fn insert(&mut self, packet: &Packet, slot: Slot, _: u32, slots: &mut Descriptors) {
+        self.insert_eligible(packet.port, slot, Instant::ZERO, slots);
     }
 
-    pub(super) fn head(&self, port: usize) -> Option<Slot> {
+    fn head(&self, port: usize) -> Option<Slot> {
         self.ports[port].first()
     }
 
-    pub(super) fn take_head(&mut self, port: usize) -> Option<Slot> {
+    fn take_head(&mut self, port: usize, _: &mut Descriptors) -> Option<Slot> {
         self.ports[port].pop_first()
     }
 
-    pub(super) fn take_tail(&mut self, port: usize) -> Option<Slot> {
+    fn take_tail(&mut self, port: usize, _: &mut Descriptors) -> Option<Slot> {
         self.ports[port].pop_last()
     }
 
-    pub(super) fn waiting(&self, port: usize) -> Vec<Slot> {
+    fn waiting(&self, port: usize, _: &Descriptors) -> Vec<Slot> {
         self.ports[port].slots()
     }
 
     /// Takes over the packets, in the way that they are kept already.
-    pub(super) fn inherit(&mut self, earlier: &Self) {
+    fn inherit(&mut self, earlier: &Self) {
         self.ports.clone_from(&earlier.ports);
     }
 }
@@ -152,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_array_and_the_tree_keep_the_same_order() {
-        let mut slots = crate::buffer::Descriptors::default();
+        let mut slots = Descriptors::default();
         let mut sorted = [Sorted::Array(VecDeque::new()), Sorted::Tree(RankTree::new())];
         let mut state = 5u64;
         for _ in 0..20_000 {

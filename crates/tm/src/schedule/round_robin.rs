@@ -1,7 +1,28 @@
 //! Round robin: the next queue that waits after the one served last, starting at queue 0. All it remembers is a port's
 //! [`Cursor`].
 
-use super::next_after;
+use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn, next_after};
+use crate::config::ValidConfig;
+
+#[derive(Clone, Debug)]
+pub(crate) struct RoundRobin;
+
+impl SchedulerSettings for RoundRobin {
+    fn service(&self) -> Service {
+        Service::RoundRobin
+    }
+
+    fn start(&self, _: &ValidConfig) -> Scheduler {
+        Scheduler::RoundRobin(Self)
+    }
+}
+
+impl Discipline for RoundRobin {
+    #[inline(always)]
+    fn choose(&mut self, turn: Turn<'_>) -> usize {
+        turn.cursor.advance(turn.waiting)
+    }
+}
 
 /// Where a round robin over the queues of a port is.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,10 +4,12 @@
 //! the rank (push-up). If none does, the most important queue takes it and every bound falls by as much as the rank was
 //! below that queue's bound (push-down).
 
-use super::{Join, check_capacity};
-use crate::buffer::{Buffer, List, Slot};
-use crate::config::{ConfigError, ValidConfig};
+use super::lanes::Lanes;
+use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
+use crate::buffer::{Descriptors, Slot};
+use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
+use crate::packet::Packet;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -22,8 +24,25 @@ settings! {
     }
 }
 
-impl SpPifoConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+impl SchedulerSettings for SpPifoConfig {
+    fn service(&self) -> Service {
+        Service::OwnOrder
+    }
+
+    fn uses_ranks(&self) -> bool {
+        true
+    }
+
+    fn lanes(&self) -> Vec<u64> {
+        vec![self.queues as u64]
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        let port = Port { bounds: vec![0; self.queues], lanes: Lanes::new(self.queues) };
+        Scheduler::SpPifo(SpPifo { capacity: self.capacity, ports: vec![port; switch.rates.len()] })
+    }
+
+    fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
         check_capacity("scheduler.queues", self.queues)?;
         check_capacity("scheduler.capacity", self.capacity)
     }
@@ -32,7 +51,7 @@ impl SpPifoConfig {
 #[derive(Clone, Debug)]
 struct Port {
     bounds: Vec<u64>,
-    lanes: Vec<List>,
+    lanes: Lanes,
 }
 
 #[derive(Clone, Debug)]
@@ -41,15 +60,10 @@ pub(crate) struct SpPifo {
     ports: Vec<Port>,
 }
 
-impl SpPifo {
-    pub(super) fn new(config: &SpPifoConfig, switch: &ValidConfig) -> Self {
-        let port = Port { bounds: vec![0; config.queues], lanes: vec![List::default(); config.queues] };
-        Self { capacity: config.capacity, ports: vec![port; switch.rates.len()] }
-    }
-
+impl Discipline for SpPifo {
     /// Moves the bounds, whether the packet finds room or not.
-    pub(super) fn join(&mut self, port: usize, rank: u64) -> Join {
-        let Port { bounds, lanes } = &mut self.ports[port];
+    fn join(&mut self, packet: &Packet, rank: u64) -> Join {
+        let Port { bounds, lanes } = &mut self.ports[packet.port as usize];
         let lane = if let Some(lane) = bounds.iter().rposition(|bound| rank >= *bound) {
             bounds[lane] = rank;
             lane
@@ -60,32 +74,30 @@ impl SpPifo {
             }
             0
         };
-        if lanes[lane].len() < self.capacity { Join::Yes(lane as u32) } else { Join::No }
+        if lanes.len(lane) < self.capacity { Join::Yes(lane as u32) } else { Join::No }
     }
 
-    pub(super) fn insert(&mut self, port: usize, lane: u32, slot: Slot, buffer: &mut Buffer) {
-        buffer.slots.push_back(&mut self.ports[port].lanes[lane as usize], slot);
+    fn insert(&mut self, packet: &Packet, slot: Slot, lane: u32, slots: &mut Descriptors) {
+        self.ports[packet.port as usize].lanes.push(lane, slot, slots);
     }
 
-    pub(super) fn head(&self, port: usize) -> Option<Slot> {
-        self.ports[port].lanes.iter().find_map(List::head)
+    fn head(&self, port: usize) -> Option<Slot> {
+        self.ports[port].lanes.head()
     }
 
-    pub(super) fn take_head(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
-        let lane = self.ports[port].lanes.iter_mut().find(|lane| !lane.is_empty())?;
-        buffer.slots.pop_front(lane)
+    fn take_head(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
+        self.ports[port].lanes.take_head(slots)
     }
 
-    pub(super) fn take_tail(&mut self, port: usize, buffer: &mut Buffer) -> Option<Slot> {
-        let lane = self.ports[port].lanes.iter_mut().rfind(|lane| !lane.is_empty())?;
-        buffer.slots.pop_back(lane)
+    fn take_tail(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
+        self.ports[port].lanes.take_tail(slots)
     }
 
-    pub(super) fn lanes(&self, port: usize) -> &[List] {
-        &self.ports[port].lanes
+    fn waiting(&self, port: usize, slots: &Descriptors) -> Vec<Slot> {
+        self.ports[port].lanes.slots(slots)
     }
 
-    pub(super) fn inherit(&mut self, earlier: &Self) {
+    fn inherit(&mut self, earlier: &Self) {
         self.ports.clone_from(&earlier.ports);
     }
 }

@@ -1,6 +1,24 @@
 //! Strict priority: the lowest queue number that waits.
 
-#[inline]
-pub(super) fn pick(waiting: u64) -> usize {
-    waiting.trailing_zeros() as usize
+use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn};
+use crate::config::ValidConfig;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Strict;
+
+impl SchedulerSettings for Strict {
+    fn service(&self) -> Service {
+        Service::Strict
+    }
+
+    fn start(&self, _: &ValidConfig) -> Scheduler {
+        Scheduler::Strict(Self)
+    }
+}
+
+impl Discipline for Strict {
+    #[inline(always)]
+    fn choose(&mut self, turn: Turn<'_>) -> usize {
+        turn.waiting.trailing_zeros() as usize
+    }
 }

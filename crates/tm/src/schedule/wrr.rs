@@ -1,8 +1,6 @@
 //! Weighted round robin: a visit to a queue serves up to `w_k` packets and ends early if the queue empties.
 
-use super::round_robin::Cursor;
-use super::{check_weights, next_after};
-use crate::buffer::Buffer;
+use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 use crate::described::settings;
 use alloc::vec::Vec;
@@ -16,9 +14,22 @@ settings! {
     }
 }
 
-impl WrrConfig {
-    pub(super) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+impl SchedulerSettings for WrrConfig {
+    fn service(&self) -> Service {
+        Service::Weighted
+    }
+
+    fn weight(&self, number: usize) -> u32 {
+        self.weights.at(number)
+    }
+
+    fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         check_weights(&self.weights, switch.queues)
+    }
+
+    fn start(&self, switch: &ValidConfig) -> Scheduler {
+        let weights = (0..switch.queues).map(|k| self.weights.at(k)).collect();
+        Scheduler::WeightedRoundRobin(Wrr { weights })
     }
 }
 
@@ -27,13 +38,10 @@ pub(crate) struct Wrr {
     weights: Vec<u32>,
 }
 
-impl Wrr {
-    pub(super) fn new(config: &WrrConfig, switch: &ValidConfig) -> Self {
-        Self { weights: (0..switch.queues).map(|k| config.weights.at(k)).collect() }
-    }
-
+impl Discipline for Wrr {
     #[inline]
-    pub(super) fn pick(&self, cursor: &mut Cursor, first_queue: usize, waiting: u64, buffer: &Buffer) -> usize {
+    fn choose(&mut self, turn: Turn<'_>) -> usize {
+        let Turn { first_queue, waiting, cursor, buffer, .. } = turn;
         if cursor.left == 0 {
             cursor.queue = next_after(cursor.queue, waiting);
             cursor.left = self.weights[cursor.queue as usize];

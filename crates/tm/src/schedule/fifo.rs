@@ -1,0 +1,19 @@
+//! One queue, first in first out. Nothing to decide.
+
+use super::{Discipline, Scheduler, SchedulerSettings, Service};
+use crate::config::ValidConfig;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Fifo;
+
+impl SchedulerSettings for Fifo {
+    fn service(&self) -> Service {
+        Service::Fifo
+    }
+
+    fn start(&self, _: &ValidConfig) -> Scheduler {
+        Scheduler::Fifo(Self)
+    }
+}
+
+impl Discipline for Fifo {}
