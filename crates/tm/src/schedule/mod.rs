@@ -14,6 +14,7 @@ mod fifo;
 mod lanes;
 mod pieo;
 mod pifo;
+mod rifo;
 mod round_robin;
 mod sp_pifo;
 mod strict;
@@ -117,6 +118,9 @@ schedulers! {
     /// One FIFO that admits by rank.
     /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait.
     "aifo" => aifo::Aifo(AifoConfig): Aifo;
+    /// One FIFO that admits by the range of ranks.
+    /// A packet is admitted if `(rank-min)/(max-min)` is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait, and `min` and `max` are those of the window.
+    "rifo" => rifo::Rifo(RifoConfig): Rifo;
     /// A calendar of FIFO queues: approximate fair queueing.
     /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`, and is dropped if that is `queues` or more rounds ahead.
     "afq" => afq::Afq(AfqConfig): Afq;
