@@ -12,6 +12,7 @@ mod discipline;
 mod drr;
 mod fifo;
 mod lanes;
+mod packs;
 mod pieo;
 mod pifo;
 mod rifo;
@@ -121,6 +122,9 @@ schedulers! {
     /// One FIFO that admits by the range of ranks.
     /// A packet is admitted if `(rank-min)/(max-min)` is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait, and `min` and `max` are those of the window.
     "rifo" => rifo::Rifo(RifoConfig): Rifo;
+    /// Strict-priority queues, admitted to and assigned by the quantile of the rank.
+    /// A packet joins the first queue with room for which the quantile of its rank in the window is at most `(1/(1-k)) * F/C`, where `F` of `C` places are free in the queues up to it.
+    "packs" => packs::Packs(PacksConfig): Packs;
     /// A calendar of FIFO queues: approximate fair queueing.
     /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`, and is dropped if that is `queues` or more rounds ahead.
     "afq" => afq::Afq(AfqConfig): Afq;
