@@ -6,8 +6,9 @@
 use crate::Failure;
 use crate::args::BenchArgs;
 use crate::output::print;
-use crate::scenario_file::{ScenarioFile, settings};
+use crate::sets::settings;
 use crate::table::Table;
+use forebay_runner::ScenarioFile;
 use forebay_sim::engine::{self, World};
 use serde_json::json;
 use std::path::Path;

@@ -2,11 +2,11 @@
 
 use crate::Failure;
 use crate::args::ReplayArgs;
-use crate::arrivals::Arrivals;
 use crate::output::print;
 use crate::progress::ReplayBar;
 use crate::summary;
 use crate::table::{Table, percent};
+use forebay_runner::arrivals::Arrivals;
 use forebay_settings::{Diagnostic, SwitchFile, read_policy};
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, Reason, Tm, ValidConfig, Verdict};
@@ -77,7 +77,7 @@ pub(crate) fn run(
     let mut runs: Vec<(Driver, LastEnd)> =
         switches.iter().map(|(_, switch)| (Driver::new(Tm::new(switch.clone())), LastEnd::default())).collect();
     let mut progress = ReplayBar::new(&arrivals, args.quiet);
-    while let Some((now, packet)) = arrivals.next()? {
+    while let Some((now, packet)) = arrivals.read_next()? {
         for (driver, end) in &mut runs {
             driver.arrive(now, &packet, end).map_err(|error| arrivals.too_late(error))?;
         }

@@ -1,8 +1,8 @@
 //! Results in directories: runs, points of sweeps with a run for each seed, and sweeps.
 
-use crate::destination::{SWEEP, point_directories};
 use forebay_results::Table;
 use forebay_results::directory::is_run;
+use forebay_runner::destination::{SWEEP, point_directories};
 use std::path::{Path, PathBuf};
 
 /// What a directory holds.

@@ -2,11 +2,10 @@
 
 use crate::Failure;
 use crate::args::LabRunArgs;
-use crate::destination::{self, Kind, default_directory};
 use crate::output::{self, cannot_write, print};
 use crate::progress::RunsBar;
-use crate::scenario_file::{Prepared, ScenarioFile, settings};
-use crate::sweep::{Done, Job, finish, finished, jobs};
+use crate::sets::settings;
+use crate::sweep::finish;
 use forebay_lab::expect::{self, Numbers, Outcome, Verdict};
 use forebay_lab::experiment::Experiment;
 use forebay_lab::point::{Finished, Site};
@@ -14,6 +13,9 @@ use forebay_results::summary::{add_loads, summarize};
 use forebay_results::sweep::{SweepRow, sweep_table};
 use forebay_results::table::{Column, Table};
 use forebay_results::{Summary, write_summarized_run};
+use forebay_runner::destination::{self, Kind, default_directory};
+use forebay_runner::sweep::{Done, Job, finished, jobs};
+use forebay_runner::{Prepared, ScenarioFile};
 use forebay_sim::scenario::sweep::{self, Checked, SweepPoint};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,7 +39,7 @@ pub(crate) fn run(prefix: &str, args: &LabRunArgs) -> Result<(), Failure> {
     let Some(first) = all.first() else { return Ok(()) };
     let first = prepare(&file, first, &experiment)?;
     let force = args.replace.force;
-    let mut inputs = file.inputs(&first.resolved, force);
+    let mut inputs = file.inputs(&first.resolved);
     inputs.reads(&args.experiment);
     for job in &all {
         let resolved = prepare(&file, job, &experiment)?.resolved;

@@ -3,16 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod arrivals;
 mod bench;
-mod capture;
 mod chart;
 mod check;
 mod compare;
 mod compare_runs;
 mod demo;
-mod destination;
-mod estimate;
 mod explain;
 mod found;
 mod init;
@@ -31,14 +27,12 @@ mod report;
 mod reproduce;
 mod rtl;
 mod run;
-mod scenario_file;
+mod sets;
 mod summary;
 mod sweep;
 mod table;
 mod timeline;
-mod trace;
 mod verdicts;
-mod warnings;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -54,6 +48,18 @@ pub(crate) enum Failure {
 impl From<forebay_settings::Diagnostic> for Failure {
     fn from(diagnostic: forebay_settings::Diagnostic) -> Self {
         Self::Input(diagnostic.to_string())
+    }
+}
+
+impl From<forebay_runner::Error> for Failure {
+    fn from(error: forebay_runner::Error) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<forebay_results::ResultError> for Failure {
+    fn from(error: forebay_results::ResultError) -> Self {
+        forebay_runner::Error::from(error).into()
     }
 }
 

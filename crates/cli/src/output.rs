@@ -161,14 +161,7 @@ fn readable(file: &File, is_private: bool) -> io::Result<()> {
 
 /// The error of a file that cannot be written.
 pub(crate) fn cannot_write(name: &str, error: &io::Error) -> Failure {
-    // A temporary file's own path is of no use to the reader: only the cause is told.
-    let error_text = error.to_string();
-    let cause = error_text.split(" at path ").next().unwrap_or(&error_text);
-    let remedy = match error.kind() {
-        io::ErrorKind::IsADirectory => "give the name of a file",
-        _ => "check the directory, its permissions and the space left",
-    };
-    Failure::Input(format!("error: {name}: cannot write it: {cause}\n  help: {remedy}"))
+    forebay_runner::cannot_write(name, error).into()
 }
 
 /// Prints a text that was made beforehand; a reader that has gone away is not an error.

@@ -3,52 +3,10 @@
 
 use crate::Failure;
 use crate::output::Output;
-use std::fs::{File, Metadata};
+use forebay_runner::inputs::{Identity, Inputs};
+use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// A file, whatever it is called: links of either kind lead to the same one.
-#[derive(Clone, Debug)]
-struct Identity {
-    /// With all links followed, as far as the path exists.
-    path: PathBuf,
-    /// Device and inode, if the file exists.
-    inode: Option<(u64, u64)>,
-}
-
-impl Identity {
-    fn of(path: &Path) -> Self {
-        let inode = std::fs::metadata(path).ok().and_then(|there| inode(&there));
-        Self { path: followed(path), inode }
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        self.path == other.path || (self.inode.is_some() && self.inode == other.inode)
-    }
-}
-
-#[cfg(unix)]
-fn inode(there: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((there.dev(), there.ino()))
-}
-
-#[cfg(not(unix))]
-fn inode(_: &Metadata) -> Option<(u64, u64)> {
-    None
-}
-
-/// A path with its links followed; of one that does not exist, those of its directory.
-fn followed(path: &Path) -> PathBuf {
-    if let Ok(path) = path.canonicalize() {
-        return path;
-    }
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (directory.canonicalize(), path.file_name()) {
-        (Ok(directory), Some(name)) => directory.join(name),
-        _ => path.to_owned(),
-    }
-}
+use std::path::Path;
 
 /// How a file is known to be ours.
 #[derive(Clone, Copy)]
@@ -61,7 +19,7 @@ pub(crate) enum Ours<'t> {
 
 /// The files that a command reads, and those that it writes.
 pub(crate) struct Outputs {
-    inputs: Vec<Identity>,
+    inputs: Inputs,
     outputs: Vec<Identity>,
     to_stdout: bool,
     /// Files that are not ours may be replaced.
@@ -70,19 +28,12 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     pub(crate) fn new(force: bool) -> Self {
-        Self { inputs: Vec::new(), outputs: Vec::new(), to_stdout: false, force }
+        Self { inputs: Inputs::default(), outputs: Vec::new(), to_stdout: false, force }
     }
 
-    /// Takes note of a file that is read; `-` is what standard input was redirected from.
+    /// Takes note of a file that is read.
     pub(crate) fn reads(&mut self, path: &Path) {
-        let path = if path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
-        self.inputs.push(Identity::of(path));
-    }
-
-    /// Whether a file is one that is read.
-    pub(crate) fn is_read(&self, path: &Path) -> bool {
-        let own = Identity::of(path);
-        self.inputs.iter().any(|input| input.is(&own))
+        self.inputs.reads(path);
     }
 
     /// An output to a file, or to standard output for `-` and `None`.
@@ -124,7 +75,7 @@ impl Outputs {
         let refused = |problem: &str, help: &str| {
             Err(Failure::Input(format!("error: {}: {problem}\n  help: {help}", path.display())))
         };
-        if self.inputs.iter().any(|input| input.is(&own)) {
+        if self.inputs.has(&own) {
             return refused("this file is read by the same command, and would be lost", "give the output another name");
         }
         if self.outputs.iter().any(|output| output.is(&own)) {

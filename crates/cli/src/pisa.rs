@@ -3,10 +3,10 @@
 use crate::Failure;
 use crate::args::{PisaArgs, PisaCommand, PisaProgramArgs};
 use crate::output::print;
-use crate::replay::read_text;
 use forebay_pisa::programs::{Facts, ProgramConfig, TEXTS};
 use forebay_pisa::syntax::{Direction, Section};
 use forebay_pisa::{Checked, Program, Target, resource_table};
+use forebay_runner::scenario_file::read_text;
 use forebay_settings::nearest;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Progress of long work.
 
-use crate::arrivals::Arrivals;
+use forebay_runner::arrivals::Arrivals;
 use forebay_sim::engine::Progress;
 use forebay_sim::scenario::Scenario;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

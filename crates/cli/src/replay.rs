@@ -2,7 +2,6 @@
 
 use crate::Failure;
 use crate::args::ReplayArgs;
-use crate::arrivals::{Arrivals, cannot_read};
 use crate::compare;
 use crate::explain::Story;
 use crate::output::print;
@@ -11,12 +10,11 @@ use crate::progress::ReplayBar;
 use crate::summary;
 use crate::timeline::{self, Timeline};
 use crate::verdicts::{self, Verdicts};
-use forebay_settings::{Diagnostic, SwitchFile};
+use forebay_runner::arrivals::Arrivals;
+use forebay_runner::scenario_file::read_text;
+use forebay_settings::SwitchFile;
 use forebay_tm::drive::{Driver, EndOfTime, Observer};
 use forebay_tm::{Departure, Explanation, Instant, Lost, Packet, Tm, Verdict};
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     if args.json && !args.summary && args.compare.is_none() {
@@ -75,7 +73,7 @@ fn replay(
     quiet: bool,
 ) -> Result<Tm, Failure> {
     let mut progress = ReplayBar::new(arrivals, quiet);
-    while let Some((now, packet)) = arrivals.next()? {
+    while let Some((now, packet)) = arrivals.read_next()? {
         if watchers.explains(&packet) {
             let (_, why) = driver.arrive_explained(now, &packet, watchers).map_err(|error| arrivals.too_late(error))?;
             watchers.begin(&packet, &why);
@@ -88,26 +86,6 @@ fn replay(
     driver.finish(watchers).map_err(|error| arrivals.too_late(error))?;
     watchers.check()?;
     Ok(driver.tm().clone())
-}
-
-/// Reads a text file.
-pub(crate) fn read_text(path: &Path) -> Result<String, Diagnostic> {
-    /// Far above any file of settings.
-    const MOST: u64 = 16 << 20;
-    let name = path.display().to_string();
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes))
-        .map_err(|error| cannot_read(&name, &error))?;
-    if bytes.len() as u64 > MOST {
-        let problem = format!("more than {MOST} bytes are too many for a file of settings");
-        return Err(Diagnostic::of_file(name, problem, "is this the right file?"));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let line =
-            error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Diagnostic { line: Some(line), ..Diagnostic::of_file(name, "this is not UTF-8 text", "save the file as UTF-8") }
-    })
 }
 
 /// The error of a run that goes past the end of time.

@@ -2,13 +2,13 @@
 
 use crate::Failure;
 use crate::args::ReportArgs;
-use crate::destination::PAGE;
 use crate::found::{self, Found, below, look};
 use crate::output::print;
 use crate::outputs::Outputs;
 use forebay_report::{Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
 use forebay_results::directory::{file_names, read_run};
 use forebay_results::{RunDirectory, Table};
+use forebay_runner::destination::PAGE;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {

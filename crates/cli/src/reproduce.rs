@@ -5,11 +5,9 @@
 
 use crate::Failure;
 use crate::args::ReproduceArgs;
-use crate::destination::Claim;
 use crate::output::{self, cannot_write, print};
 use crate::outputs::{Ours, Outputs, head};
 use crate::progress::RunsBar;
-use crate::replay::read_text;
 use forebay_reproduce::figure::{Figure, Paper, Scale};
 use forebay_reproduce::job::{self, FigurePlan, Job, Source};
 use forebay_reproduce::record::{FigureResult, Reproduction};
@@ -17,6 +15,8 @@ use forebay_reproduce::render;
 use forebay_reproduce::store::Store;
 use forebay_reproduce::table::{Row, Table};
 use forebay_reproduce::{Metrics, papers};
+use forebay_runner::destination::Claim;
+use forebay_runner::scenario_file::read_text;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

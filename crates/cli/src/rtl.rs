@@ -4,10 +4,10 @@ use crate::Failure;
 use crate::args::RtlArgs;
 use crate::output::{cannot_write, print};
 use crate::outputs::{Ours, Outputs};
-use crate::replay::read_text;
 use forebay_rtl::page::{self, Results};
 use forebay_rtl::sources;
 use forebay_rtl::tools::Problem;
+use forebay_runner::scenario_file::read_text;
 use std::path::PathBuf;
 
 impl From<Problem> for Failure {

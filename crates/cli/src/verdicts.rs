@@ -5,111 +5,30 @@
 
 use crate::Failure;
 use crate::output::{Output, cannot_write};
+use forebay_runner::fate::{Change, Row};
 use forebay_tm::drive::Observer;
 use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Reason, Verdict};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
-/// What is known of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Waiting,
-    HeaderWaiting,
-    Sent,
-    Trimmed,
-    Returned,
-    Dropped,
-}
-
-impl Fate {
-    const ALL: [Self; 6] =
-        [Self::Waiting, Self::HeaderWaiting, Self::Sent, Self::Trimmed, Self::Returned, Self::Dropped];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting | Self::HeaderWaiting => "waiting",
-            Self::Sent => "sent",
-            Self::Trimmed => "trimmed",
-            Self::Returned => "returned",
-            Self::Dropped => "dropped",
-        }
-    }
-
-    fn is_final(self) -> bool {
-        !matches!(self, Self::Waiting | Self::HeaderWaiting)
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    fate: Fate,
-    reason: Option<Reason>,
-    marked: bool,
-    start: u64,
-    end: u64,
-}
-
-impl Row {
-    const BYTES: usize = 19;
-
-    fn to_bytes(self) -> [u8; Self::BYTES] {
-        let mut bytes = [0; Self::BYTES];
-        bytes[0] = self.fate as u8;
-        bytes[1] = self.reason.map_or(u8::MAX, |reason| reason as u8);
-        bytes[2] = u8::from(self.marked);
-        bytes[3..11].copy_from_slice(&self.start.to_le_bytes());
-        bytes[11..].copy_from_slice(&self.end.to_le_bytes());
-        bytes
-    }
-
-    fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
-        let number = |from: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[from..from + 8]);
-            u64::from_le_bytes(word)
-        };
-        Self {
-            fate: Fate::ALL[usize::from(bytes[0])],
-            reason: Reason::ALL.get(usize::from(bytes[1])).copied(),
-            marked: bytes[2] == 1,
-            start: number(3),
-            end: number(11),
-        }
-    }
-
-    /// Something that happened to the packet.
-    fn apply(&mut self, change: Change) {
-        match change {
-            Change::Started(start, end) => {
-                self.fate = if self.fate == Fate::HeaderWaiting { Fate::Trimmed } else { Fate::Sent };
-                self.start = start.ps();
-                self.end = end.ps();
-            }
-            Change::Lost(reason) => {
-                self.fate = Fate::Dropped;
-                self.reason = Some(reason);
-            }
-        }
-    }
-
-    fn write(&self, packet: u64, line: &mut Vec<u8>) {
-        line.clear();
-        push_number(line, packet);
+/// The line of a packet.
+fn write_line(row: &Row, packet: u64, line: &mut Vec<u8>) {
+    line.clear();
+    push_number(line, packet);
+    line.push(b',');
+    line.extend_from_slice(row.fate.as_str().as_bytes());
+    line.push(b',');
+    line.extend_from_slice(row.reason.map_or("", Reason::as_str).as_bytes());
+    line.extend_from_slice(if row.marked { b",1," } else { b",0," });
+    if let Some((start, end)) = row.sent() {
+        push_number(line, start);
         line.push(b',');
-        line.extend_from_slice(self.fate.as_str().as_bytes());
+        push_number(line, end);
+    } else {
         line.push(b',');
-        line.extend_from_slice(self.reason.map_or("", Reason::as_str).as_bytes());
-        line.extend_from_slice(if self.marked { b",1," } else { b",0," });
-        if matches!(self.fate, Fate::Sent | Fate::Trimmed) {
-            push_number(line, self.start);
-            line.push(b',');
-            push_number(line, self.end);
-        } else {
-            line.push(b',');
-        }
-        line.push(b'\n');
     }
+    line.push(b'\n');
 }
 
 fn push_number(line: &mut Vec<u8>, mut number: u64) {
@@ -124,12 +43,6 @@ fn push_number(line: &mut Vec<u8>, mut number: u64) {
         }
     }
     line.extend_from_slice(&digits[at..]);
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Started(Instant, Instant),
-    Lost(Reason),
 }
 
 /// Rows put aside on disk.
@@ -236,7 +149,7 @@ impl Verdicts {
     fn write_finished(&mut self) -> Result<(), Failure> {
         if self.aside.is_none() {
             while let Some(row) = self.rows.front().filter(|row| row.fate.is_final()) {
-                row.write(self.first, &mut self.line);
+                write_line(row, self.first, &mut self.line);
                 self.output.write(&self.line)?;
                 self.rows.pop_front();
                 self.first += 1;
@@ -274,7 +187,7 @@ impl Verdicts {
             for index in 0..rows {
                 let mut bytes = [0; Row::BYTES];
                 reader.read_exact(&mut bytes).map_err(temporary)?;
-                Row::from_bytes(bytes).write(self.aside_first + index, &mut self.line);
+                write_line(&Row::from_bytes(bytes), self.aside_first + index, &mut self.line);
                 self.output.write(&self.line)?;
             }
         }
@@ -286,14 +199,9 @@ impl Verdicts {
 
 impl Observer for Verdicts {
     fn arrived(&mut self, _: Instant, _: &Packet, verdict: Verdict) {
-        let (fate, reason, marked) = match verdict {
-            Verdict::Queued { marked } => (Fate::Waiting, None, marked),
-            Verdict::Trimmed { reason } => (Fate::HeaderWaiting, Some(reason), false),
-            Verdict::Returned { reason } => (Fate::Returned, Some(reason), false),
-            Verdict::Dropped { reason } => (Fate::Dropped, Some(reason), false),
-        };
-        self.rows.push_back(Row { fate, reason, marked, start: 0, end: 0 });
-        if fate.is_final() || self.rows.len() > self.most {
+        let row = Row::new(verdict);
+        self.rows.push_back(row);
+        if row.fate.is_final() || self.rows.len() > self.most {
             let result = self.write_finished();
             self.note(result);
         }

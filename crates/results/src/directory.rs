@@ -47,6 +47,12 @@ const TABLES: [(&str, MakeTable); 8] = [
     ("controls", chips::controls),
 ];
 
+/// A table of a run, by the name of its file without the ending; `None` if there is no such table.
+pub fn table(name: &str, scenario: &Scenario, result: &RunResult) -> Option<Table> {
+    let (_, make) = TABLES.iter().find(|(known, _)| *known == name)?;
+    Some(make(scenario, result))
+}
+
 /// The names of all files that a run's directory can have, but for what is beside the tables and the summary.
 pub fn file_names() -> impl Iterator<Item = String> {
     let tables = TABLES.iter().flat_map(|(name, _)| ["parquet", "csv"].map(|end| format!("{name}.{end}")));
@@ -76,10 +82,7 @@ pub fn write_summarized_run(
     result: &RunResult,
     csv: bool,
 ) -> Result<(), ResultError> {
-    write_parts(directory, summary, scenario_text, csv, |name| {
-        let (_, make) = TABLES.iter().find(|(known, _)| *known == name)?;
-        Some(make(scenario, result))
-    })
+    write_parts(directory, summary, scenario_text, csv, |name| table(name, scenario, result))
 }
 
 /// [`write_summarized_run`] of a run whose samples were written as it took them.
@@ -95,11 +98,7 @@ pub fn write_sampled_run(
     fs::create_dir_all(directory).map_err(|error| ResultError::cannot_write(directory, &error))?;
     remove(&directory.join(SUMMARY))?;
     let sampled = samples.finish();
-    let others = |name: &str| {
-        let (_, make) =
-            TABLES.iter().filter(|(known, _)| !SAMPLE_TABLES.contains(known)).find(|(known, _)| *known == name)?;
-        Some(make(scenario, result))
-    };
+    let others = |name: &str| if SAMPLE_TABLES.contains(&name) { None } else { table(name, scenario, result) };
     match sampled {
         Ok(()) => write_parts(directory, summary, scenario_text, csv, others),
         Err(error) => {

@@ -6,8 +6,7 @@ mod timeline;
 use crate::Failure;
 use crate::args::LiveArgs;
 use crate::output::{Output, cannot_write, is_interrupted, print, stop_gently};
-use crate::replay::read_text;
-use crate::scenario_file;
+use crate::sets;
 use forebay_live::backend::privileges;
 use forebay_live::handle::{self, Handle};
 use forebay_live::linux::Interfaces;
@@ -15,6 +14,7 @@ use forebay_live::runtime::{End, Opener, Runtime, Source};
 use forebay_live::scripted::{ScriptedInterfaces, Stage};
 use forebay_live::settings::{self, Interface, LiveConfig};
 use forebay_live::snapshot::Snapshot;
+use forebay_runner::scenario_file::read_text;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const DRAW: Duration = Duration::from_millis(250);
 pub(crate) fn run(args: &LiveArgs) -> Result<(), Failure> {
     let file = args.switch.display().to_string();
     let text = read_text(&args.switch)?;
-    let changes = scenario_file::settings(&args.set, None)?;
+    let changes = sets::settings(&args.set, None)?;
     let (config, settings) = settings::read(&file, &text, &changes)?;
     if config.interfaces.iter().all(|interface| matches!(interface, Interface::Capture { .. })) {
         return print(&offline::run(&config, &settings)?);

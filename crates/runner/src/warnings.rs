@@ -8,7 +8,7 @@ use forebay_tm::{Instant, Packet, Tm, ValidConfig, Verdict, Wire};
 const MOST: usize = 5;
 
 /// One line for each workload and kind of switch whose empty buffer does not take a full packet of it.
-pub(crate) fn of(scenario: &Scenario) -> Vec<String> {
+pub fn of(scenario: &Scenario) -> Vec<String> {
     let mut found: Vec<(String, String, usize)> = Vec::new();
     let mut tried: Vec<(&ValidConfig, Vec<Option<String>>)> = Vec::new();
     for (switch, setup) in scenario.network.switches.iter().zip(&scenario.switches) {

@@ -1,8 +1,7 @@
 //! Packets that were watched, as a capture file.
 
-use crate::Failure;
 use crate::destination::CAPTURE;
-use crate::output::cannot_write;
+use crate::{Error, cannot_write};
 use forebay_results::directory::remove;
 use forebay_sim::measure::RunResult;
 use forebay_sim::measure::trace::{Place, TraceEvent, What};
@@ -13,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Writes the capture, if packets were watched; else removes that of an older run. There is one interface for every place where something was seen.
-pub(crate) fn write(directory: &Path, scenario: &Scenario, result: &RunResult) -> Result<(), Failure> {
+pub(crate) fn write(directory: &Path, scenario: &Scenario, result: &RunResult) -> Result<(), Error> {
     let path = directory.join(CAPTURE);
     if scenario.measure.trace_flows.is_empty() && scenario.measure.trace_switches.is_empty() {
         return Ok(remove(&path)?);

@@ -1,29 +1,30 @@
 //! Where results go: names of directories, and which directories may be written to.
 
-use crate::Failure;
-use crate::output::cannot_write;
-use crate::outputs::Outputs;
+use crate::inputs::Inputs;
+use crate::{Error, WayOut, cannot_write};
 use forebay_results::directory::{SCENARIO, SUMMARY, file_names, is_run, read_run};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The tables of a sweep.
-pub(crate) const SWEEP: &str = "sweep.parquet";
+pub const SWEEP: &str = "sweep.parquet";
 /// The page, if nobody gives it a name.
-pub(crate) const PAGE: &str = "report.html";
+pub const PAGE: &str = "report.html";
 /// The name of the capture in a directory of results.
-pub(crate) const CAPTURE: &str = "trace.pcapng";
+pub const CAPTURE: &str = "trace.pcapng";
 
 /// What is about to be written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// The results of one run.
     Run,
+    /// Those of a sweep, in directories below.
     Sweep,
 }
 
 /// A directory that nobody gave a name: that of the scenario, what was changed, and how it ends. Runs with other settings get
 /// other directories, so that they can be compared.
-pub(crate) fn default_directory(scenario: &str, sets: &[(String, String)], end: &str) -> PathBuf {
+pub fn default_directory(scenario: &str, sets: &[(String, String)], end: &str) -> PathBuf {
     // The name says itself what it was set to.
     let is_told = |key: &str| key != "seed" && key != "name";
     let changed = sets.iter().filter(|(key, _)| is_told(key)).map(|(key, value)| format!("-{key}={value}"));
@@ -35,7 +36,7 @@ pub(crate) fn default_directory(scenario: &str, sets: &[(String, String)], end: 
 }
 
 /// The directories of a sweep's points: their labels, with a number where two come to the same.
-pub(crate) fn point_directories<'l>(labels: impl IntoIterator<Item = &'l str>) -> Vec<String> {
+pub fn point_directories<'l>(labels: impl IntoIterator<Item = &'l str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for label in labels {
         let plain = directory_name(label);
@@ -68,22 +69,21 @@ fn directory_name(label: &str) -> String {
 }
 
 /// A directory that this process writes to, and no other until this is dropped.
-pub(crate) struct Claim {
+pub struct Claim {
     _locked: Option<File>,
 }
 
 impl Claim {
     /// Claims a directory, which is made if it is not there. The second process that wants it is told.
-    pub(crate) fn take(directory: &Path) -> Result<Self, Failure> {
+    pub fn take(directory: &Path) -> Result<Self, Error> {
         let failure = |error: &std::io::Error| cannot_write(&directory.display().to_string(), error);
         std::fs::create_dir_all(directory).map_err(|error| failure(&error))?;
         let file = File::open(directory).map_err(|error| failure(&error))?;
         match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self { _locked: Some(file) }),
             Err(rustix::io::Errno::WOULDBLOCK) => {
-                let help = "wait for it, stop it, or give another directory with --out";
-                let problem = "another forebay is writing to this directory";
-                Err(Failure::Input(format!("error: {}: {problem}\n  help: {help}", directory.display())))
+                let problem = "another forebay is writing to this directory".to_owned();
+                Err(Error::Directory { path: directory.to_owned(), problem, way_out: WayOut::Wait })
             }
             // A file system without locks: there is nobody to ask.
             Err(_) => Ok(Self { _locked: None }),
@@ -92,7 +92,7 @@ impl Claim {
 }
 
 /// Makes sure, before anything long begins, that results can be written, and over nothing else.
-pub(crate) fn prepare(directory: &Path, kind: Kind, inputs: &Outputs, force: bool) -> Result<Claim, Failure> {
+pub fn prepare(directory: &Path, kind: Kind, inputs: &Inputs, force: bool) -> Result<Claim, Error> {
     check(directory, kind, force)?;
     if kind == Kind::Run {
         keep_inputs(directory, inputs)?;
@@ -104,7 +104,7 @@ pub(crate) fn prepare(directory: &Path, kind: Kind, inputs: &Outputs, force: boo
 }
 
 /// Refuses to write a run over what it is made from.
-pub(crate) fn keep_inputs(directory: &Path, inputs: &Outputs) -> Result<(), Failure> {
+pub fn keep_inputs(directory: &Path, inputs: &Inputs) -> Result<(), Error> {
     if !directory.exists() {
         return Ok(());
     }
@@ -121,7 +121,7 @@ pub(crate) fn keep_inputs(directory: &Path, inputs: &Outputs) -> Result<(), Fail
 }
 
 /// Refuses to write a run over the result of another scenario or version.
-pub(crate) fn keep_others(directory: &Path, resolved: &str, force: bool) -> Result<(), Failure> {
+pub fn keep_others(directory: &Path, resolved: &str, force: bool) -> Result<(), Error> {
     match other_result(directory, resolved).filter(|_| !force) {
         Some(problem) => Err(refusal(directory, &problem, true)),
         None => Ok(()),
@@ -147,14 +147,13 @@ fn other_result(directory: &Path, resolved: &str) -> Option<String> {
     Some(format!("this is the result of another scenario{how}"))
 }
 
-fn refusal(directory: &Path, problem: &str, can_be_forced: bool) -> Failure {
-    let more = if can_be_forced { ", or replace what is here with --force" } else { "" };
-    let help = format!("give another directory with --out{more}");
-    Failure::Input(format!("error: {}: {problem}\n  help: {help}", directory.display()))
+fn refusal(directory: &Path, problem: &str, can_be_forced: bool) -> Error {
+    let way_out = if can_be_forced { WayOut::Replace } else { WayOut::Another };
+    Error::Directory { path: directory.to_owned(), problem: problem.to_owned(), way_out }
 }
 
 /// Refuses to write results over something else.
-pub(crate) fn check(directory: &Path, kind: Kind, force: bool) -> Result<(), Failure> {
+pub fn check(directory: &Path, kind: Kind, force: bool) -> Result<(), Error> {
     if !directory.exists() {
         return Ok(());
     }

@@ -1,7 +1,6 @@
 //! How much a run will write, before it runs.
 
-use crate::Failure;
-use crate::scenario_file::Prepared;
+use crate::{Error, Prepared, WayOut};
 use forebay_results::text::bytes;
 use forebay_tm::{Duration, ValidConfig};
 use std::fmt::Write;
@@ -18,7 +17,7 @@ const MANY: u64 = 1_000_000;
 
 /// What a run will write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     /// Rows of `timeline`, and of `queue_timeline` if all queues are used, for each sample.
     timeline: u64,
     queues: u64,
@@ -29,7 +28,8 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    pub(crate) fn new(Prepared { scenario, plan, .. }: &Prepared, csv: bool) -> Self {
+    /// Of a scenario, with its tables as CSV, too, or not.
+    pub fn new(Prepared { scenario, plan, .. }: &Prepared, csv: bool) -> Self {
         let measure = &scenario.measure;
         let sum = |chosen: &[usize], rows: fn(&ValidConfig) -> usize| -> u64 {
             let buffers = chosen.iter().flat_map(|switch| &scenario.switches[*switch].buffers);
@@ -57,7 +57,7 @@ impl Estimate {
     }
 
     /// Bytes that the run will write at the very least.
-    pub(crate) fn least(&self) -> u64 {
+    pub fn least(&self) -> u64 {
         let text = |row: (u64, u64)| if self.csv { row.1 } else { 0 };
         let samples = self.timeline * text(TIMELINE_ROW) + self.queues / 8 * text(QUEUE_ROW);
         let flows = self.flows.saturating_mul(FLOW_ROW.0 / 4 + text(FLOW_ROW));
@@ -67,7 +67,7 @@ impl Estimate {
     }
 
     /// In words; `None` if no samples are kept.
-    pub(crate) fn tell(&self) -> Option<String> {
+    pub fn tell(&self) -> Option<String> {
         let (during, latest) = self.samples;
         if self.rows(1) == 0 {
             return None;
@@ -84,31 +84,24 @@ impl Estimate {
         Some(text)
     }
 
-    /// Says it to people if it is much.
-    pub(crate) fn warn(&self, quiet: bool) {
-        if let Some(text) = self.tell().filter(|_| !quiet && self.rows(self.samples.0) >= MANY) {
-            eprintln!("{text}");
-        }
+    /// The same, if it is much.
+    pub fn warning(&self) -> Option<String> {
+        self.tell().filter(|_| self.rows(self.samples.0) >= MANY)
     }
 }
 
 /// Refuses to run what there is no space for.
-pub(crate) fn check_space(directory: &Path, least: u64) -> Result<(), Failure> {
+pub fn check_space(directory: &Path, least: u64) -> Result<(), Error> {
     let Ok(there) = rustix::fs::statvfs(directory) else { return Ok(()) };
     check_free(directory, least, there.f_bavail.saturating_mul(there.f_frsize))
 }
 
-fn check_free(directory: &Path, least: u64, free: u64) -> Result<(), Failure> {
+fn check_free(directory: &Path, least: u64, free: u64) -> Result<(), Error> {
     if least <= free {
         return Ok(());
     }
-    let help = "make room, give another directory with --out, or take fewer samples: measure.sample, queues, timeline";
-    Err(Failure::Input(format!(
-        "error: {}: the results need {} at least, and {} are free\n  help: {help}",
-        directory.display(),
-        bytes(least as f64),
-        bytes(free as f64),
-    )))
+    let problem = format!("the results need {} at least, and {} are free", bytes(least as f64), bytes(free as f64));
+    Err(Error::Directory { path: directory.to_owned(), problem, way_out: WayOut::Room })
 }
 
 #[cfg(test)]
@@ -134,11 +127,7 @@ mod tests {
     #[test]
     fn a_run_that_cannot_fit_is_refused() {
         assert!(check_free(Path::new("out"), MUCH.least(), MUCH.least()).is_ok());
-        match check_free(Path::new("out"), MUCH.least(), MUCH.least() - 1) {
-            Err(Failure::Input(text)) => {
-                assert!(text.starts_with("error: out: the results need 7.84MB at least"), "{text}");
-            }
-            _ => panic!("there is too little space"),
-        }
+        let text = check_free(Path::new("out"), MUCH.least(), MUCH.least() - 1).unwrap_err().to_string();
+        assert!(text.starts_with("error: out: the results need 7.84MB at least"), "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! Arrivals from a CSV file, read line by line in constant memory, or from a capture, which is read whole.
 
 use crate::capture;
+use crate::scenario_file::cannot_read;
 use flate2::read::MultiGzDecoder;
 use forebay_settings::{Diagnostic, nearest};
 use forebay_tm::drive::EndOfTime;
@@ -49,7 +50,7 @@ fn name_of(column: Column) -> &'static str {
 }
 
 /// A file of arrivals, open at some line.
-pub(crate) struct Arrivals<'c> {
+pub struct Arrivals<'c> {
     file: String,
     reader: Box<dyn BufRead>,
     columns: Vec<Column>,
@@ -59,16 +60,17 @@ pub(crate) struct Arrivals<'c> {
     /// The current line, without its end.
     line: Vec<u8>,
     number: usize,
-    /// The length of the file, if it has one, and how much of it has been read.
-    pub(crate) length: Option<u64>,
-    pub(crate) read: u64,
+    /// The length of the file, if it has one.
+    pub length: Option<u64>,
+    /// How much of it has been read.
+    pub read: u64,
     last: Instant,
     next: u64,
 }
 
 impl<'c> Arrivals<'c> {
     /// Opens a file and reads its header.
-    pub(crate) fn open(path: &Path, switch: &'c ValidConfig) -> Result<Self, Diagnostic> {
+    pub fn open(path: &Path, switch: &'c ValidConfig) -> Result<Self, Diagnostic> {
         if path.as_os_str() == "-" {
             return Self::of_any_form("standard input", Box::new(BufReader::new(io::stdin())), None, switch);
         }
@@ -107,7 +109,7 @@ impl<'c> Arrivals<'c> {
     }
 
     /// Reads from anything; `name` is what errors call it.
-    pub(crate) fn new(
+    pub fn new(
         name: &str,
         reader: Box<dyn BufRead>,
         length: Option<u64>,
@@ -135,7 +137,7 @@ impl<'c> Arrivals<'c> {
     }
 
     /// Which packet comes next, counted from 0.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.next
     }
 
@@ -181,7 +183,7 @@ impl<'c> Arrivals<'c> {
     }
 
     /// The next packet and when it arrives.
-    pub(crate) fn next(&mut self) -> Result<Option<(Instant, Packet)>, Diagnostic> {
+    pub fn read_next(&mut self) -> Result<Option<(Instant, Packet)>, Diagnostic> {
         if let Some(captured) = &mut self.captured {
             let arrival = captured.next();
             self.next += u64::from(arrival.is_some());
@@ -242,7 +244,7 @@ impl<'c> Arrivals<'c> {
     }
 
     /// The error of a run that these arrivals take past the end of time.
-    pub(crate) fn too_late(&self, error: EndOfTime) -> Diagnostic {
+    pub fn too_late(&self, error: EndOfTime) -> Diagnostic {
         let remedy = "give earlier arrivals, shorter packets or a higher rate";
         Diagnostic::of_file(&self.file, error.to_string(), remedy)
     }
@@ -386,11 +388,6 @@ fn peek(mut reader: Box<dyn BufRead>) -> io::Result<(Vec<u8>, Box<dyn BufRead>)>
     reader.by_ref().take(4).read_to_end(&mut head)?;
     let whole = Box::new(io::Cursor::new(head.clone()).chain(reader));
     Ok((head, whole))
-}
-
-/// A file that cannot be read.
-pub(crate) fn cannot_read(file: &str, error: &io::Error) -> Diagnostic {
-    Diagnostic::of_file(file, format!("cannot read it: {error}"), "check the path and its permissions")
 }
 
 /// Digits only.

@@ -1,0 +1,29 @@
+//! Runs, sweeps, checks and replays without a command line: scenarios and arrivals in, results out.
+//!
+//! * [`scenario_file`] reads a scenario with overrides and plans its traffic; [`check`], [`warnings`] and [`estimate`] say what
+//!   is known of it before it runs.
+//! * [`run`] runs it, with a callback that sees the progress and can stop it, and writes the directory of its results.
+//! * [`sweep`] runs the points of a grid with all their seeds on several threads, and makes one table of them.
+//! * [`destination`] and [`inputs`] say which directories may be written to.
+//! * [`arrivals`] and [`fate`] are the two ends of a replay: what comes in, and what became of each packet.
+//!
+//! The command line and the Python package are made of these: they parse and print.
+
+#![forbid(unsafe_code)]
+
+pub mod arrivals;
+mod capture;
+pub mod check;
+pub mod destination;
+mod error;
+pub mod estimate;
+pub mod fate;
+pub mod inputs;
+pub mod run;
+pub mod scenario_file;
+pub mod sweep;
+mod trace;
+pub mod warnings;
+
+pub use error::{Error, WayOut, cannot_write};
+pub use scenario_file::{Prepared, ScenarioFile};
