@@ -17,7 +17,7 @@ const LONGEST_LINE: usize = 4_096;
 const LARGEST_CAPTURE: u64 = 2 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+pub(crate) enum Column {
     Time,
     Bytes,
     Port,
@@ -30,7 +30,7 @@ enum Column {
     Eligible,
 }
 
-const COLUMNS: [(&str, Column); 10] = [
+pub(crate) const COLUMNS: [(&str, Column); 10] = [
     ("time_ps", Column::Time),
     ("bytes", Column::Bytes),
     ("port", Column::Port),
@@ -43,9 +43,9 @@ const COLUMNS: [(&str, Column); 10] = [
     ("eligible_ps", Column::Eligible),
 ];
 
-const NEEDED: [Column; 4] = [Column::Time, Column::Bytes, Column::Port, Column::Queue];
+pub(crate) const NEEDED: [Column; 4] = [Column::Time, Column::Bytes, Column::Port, Column::Queue];
 
-fn name_of(column: Column) -> &'static str {
+pub(crate) fn name_of(column: Column) -> &'static str {
     COLUMNS.iter().find(|(_, known)| *known == column).map_or("", |(name, _)| name)
 }
 
@@ -208,20 +208,8 @@ impl<'c> Arrivals<'c> {
                 Some(value) => value,
                 None => return Err(self.bad_number(start..end, self.columns[index])),
             };
-            match self.columns[index] {
-                Column::Time => time = value,
-                Column::Flow => packet.flow = value,
-                Column::Rank => packet.rank = value,
-                Column::Eligible => packet.eligible = Instant::from_ps(value),
-                Column::Bytes if (1..=u64::from(MAX_PACKET_BYTES)).contains(&value) => packet.bytes = value as u32,
-                Column::Port if value < self.switch.rates.len() as u64 => packet.port = value as u32,
-                Column::Queue if value < self.switch.queues as u64 => packet.queue = value as u32,
-                Column::Class if value <= u64::from(u32::MAX) && self.switch.policy.knows_class(value as u32) => {
-                    packet.class = value as u32;
-                }
-                Column::Unscheduled if value <= 1 => packet.unscheduled = value == 1,
-                Column::Ect if value <= 1 => packet.ect = value == 1,
-                column => return Err(self.out_of_range(start..end, column, value)),
+            if !set(self.columns[index], value, self.switch, &mut time, &mut packet) {
+                return Err(self.out_of_range(start..end, self.columns[index], value));
             }
             start = end + 1;
         }
@@ -346,20 +334,7 @@ impl<'c> Arrivals<'c> {
     }
 
     fn out_of_range(&self, span: std::ops::Range<usize>, column: Column, value: u64) -> Diagnostic {
-        let (ports, queues) = (self.switch.rates.len(), self.switch.queues);
-        let (problem, remedy) = match column {
-            Column::Bytes if value == 0 => ("a packet has at least one byte".to_owned(), "give 1 or more".to_owned()),
-            Column::Bytes => {
-                (format!("a packet of {value} bytes is too long"), format!("give 1 to {MAX_PACKET_BYTES}"))
-            }
-            Column::Port => (format!("there is no port {value}"), format!("the switch has ports 0 to {}", ports - 1)),
-            Column::Queue => (format!("there is no queue {value}"), format!("a port has queues 0 to {}", queues - 1)),
-            Column::Class => (
-                format!("class {value} has no alpha"),
-                "give policy.alpha one value for each class in the switch file".to_owned(),
-            ),
-            _ => (format!("{value} is neither 0 nor 1"), "give 1 for yes or 0 for no".to_owned()),
-        };
+        let (problem, remedy) = range_error(column, value, self.switch);
         self.error(span, name_of(column), problem, remedy)
     }
 
@@ -372,6 +347,43 @@ impl<'c> Arrivals<'c> {
             Column::Unscheduled | Column::Ect => 1,
             _ => u64::MAX,
         }
+    }
+}
+
+/// Sets what a column says of a packet; false if the value is none that it can have.
+#[inline]
+pub(crate) fn set(column: Column, value: u64, switch: &ValidConfig, time: &mut u64, packet: &mut Packet) -> bool {
+    match column {
+        Column::Time => *time = value,
+        Column::Flow => packet.flow = value,
+        Column::Rank => packet.rank = value,
+        Column::Eligible => packet.eligible = Instant::from_ps(value),
+        Column::Bytes if (1..=u64::from(MAX_PACKET_BYTES)).contains(&value) => packet.bytes = value as u32,
+        Column::Port if value < switch.rates.len() as u64 => packet.port = value as u32,
+        Column::Queue if value < switch.queues as u64 => packet.queue = value as u32,
+        Column::Class if value <= u64::from(u32::MAX) && switch.policy.knows_class(value as u32) => {
+            packet.class = value as u32;
+        }
+        Column::Unscheduled if value <= 1 => packet.unscheduled = value == 1,
+        Column::Ect if value <= 1 => packet.ect = value == 1,
+        _ => return false,
+    }
+    true
+}
+
+/// What is wrong with a value that a column cannot have, and what would be right.
+pub(crate) fn range_error(column: Column, value: u64, switch: &ValidConfig) -> (String, String) {
+    let (ports, queues) = (switch.rates.len(), switch.queues);
+    match column {
+        Column::Bytes if value == 0 => ("a packet has at least one byte".to_owned(), "give 1 or more".to_owned()),
+        Column::Bytes => (format!("a packet of {value} bytes is too long"), format!("give 1 to {MAX_PACKET_BYTES}")),
+        Column::Port => (format!("there is no port {value}"), format!("the switch has ports 0 to {}", ports - 1)),
+        Column::Queue => (format!("there is no queue {value}"), format!("a port has queues 0 to {}", queues - 1)),
+        Column::Class => (
+            format!("class {value} has no alpha"),
+            "give policy.alpha one value for each class in the switch file".to_owned(),
+        ),
+        _ => (format!("{value} is neither 0 nor 1"), "give 1 for yes or 0 for no".to_owned()),
     }
 }
 

@@ -5,7 +5,8 @@
 //! * [`run`] runs it, with a callback that sees the progress and can stop it, and writes the directory of its results.
 //! * [`sweep`] runs the points of a grid with all their seeds on several threads, and makes one table of them.
 //! * [`destination`] and [`inputs`] say which directories may be written to.
-//! * [`arrivals`] and [`fate`] are the two ends of a replay: what comes in, and what became of each packet.
+//! * [`replay`] sends arrivals through a switch; [`arrivals`], [`columns`] and [`fate`] are its two ends: what comes in, from a file
+//!   or from memory, and what became of each packet.
 //!
 //! The command line and the Python package are made of these: they parse and print.
 
@@ -14,11 +15,13 @@
 pub mod arrivals;
 mod capture;
 pub mod check;
+pub mod columns;
 pub mod destination;
 mod error;
 pub mod estimate;
 pub mod fate;
 pub mod inputs;
+pub mod replay;
 pub mod run;
 pub mod scenario_file;
 pub mod sweep;
