@@ -47,6 +47,11 @@ impl<'d> Lookup<'d> {
     }
 }
 
+/// Reads settings that describe themselves from a table; it may have other keys, too.
+pub fn read_settings(table: &Table<'_>, settings: &mut dyn Described) -> Result<(), Diagnostic> {
+    Lookup::of(table).read(settings)
+}
+
 fn missing(table: &Table<'_>, key: &str, example: &str) -> Diagnostic {
     table.missing(key, &format!("{key} = {example}"))
 }

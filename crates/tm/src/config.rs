@@ -216,12 +216,15 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    /// A setting by its key in files, with its value and what is wrong with it.
     #[allow(clippy::needless_pass_by_value, reason = "callers give numbers and literals")]
-    pub(crate) fn new(field: &'static str, value: impl ToString, problem: impl Into<String>) -> Self {
+    pub fn new(field: &'static str, value: impl ToString, problem: impl Into<String>) -> Self {
         Self { field, value: value.to_string(), problem: problem.into(), remedy: String::new() }
     }
 
-    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
         self
     }

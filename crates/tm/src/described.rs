@@ -235,6 +235,8 @@ macro_rules! words {
 pub(crate) use words;
 
 /// What a field says of a file without it.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! absent {
     () => {
         $crate::described::Absent::Default
@@ -249,10 +251,10 @@ macro_rules! absent {
         $crate::described::Absent::Means($value)
     };
 }
-pub(crate) use absent;
 
 /// Makes a config type: each field with its sentence, type and default, and, behind an arrow, what it means that a file does not have it,
 /// if that is not the default: `needed "EXAMPLE"` (the file is refused), `given "EXAMPLE"` (anything is) or `otherwise VALUE`.
+#[macro_export]
 macro_rules! settings {
     (
         $(#[$meta:meta])*
@@ -278,7 +280,7 @@ macro_rules! settings {
                 about: concat!($($about),+).trim_ascii(),
                 kind: <$type as $crate::described::Setting>::KIND,
                 optional: <$type as $crate::described::Setting>::OPTIONAL,
-                absent: $crate::described::absent!($($absent $what)?),
+                absent: $crate::absent!($($absent $what)?),
             }),*];
         }
 

@@ -12,7 +12,7 @@ use crate::transport::pfabric::RankBy;
 use crate::transport::udp::{Arrivals, Spread, UdpConfig};
 use crate::transport::{InitialWindow, Recovery, TransportConfig, TransportKind};
 use forebay_pisa::programs::{Notify, ProgramConfig};
-use forebay_settings::{Diagnostic, quoted, write_switch_tables};
+use forebay_settings::{Diagnostic, quoted, setting_text, write_switch_tables};
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 
@@ -396,6 +396,13 @@ impl Writer {
                 self.bare("probe_after", own.probe_after).word("rank", rank);
             }
             TransportKind::Udp(own) => self.udp(own),
+            TransportKind::Custom(custom) => {
+                for (number, field) in custom.settings().fields().iter().enumerate() {
+                    if let Some(text) = setting_text(&custom.settings().get(number)) {
+                        self.bare(field.key, text);
+                    }
+                }
+            }
             TransportKind::Reno(_) | TransportKind::Ndp(_) => {}
         }
     }

@@ -14,11 +14,11 @@ pub fn topologies() -> Vec<Kind> {
 
 /// The transports, with the keys of Linux's stack where operating systems have them.
 pub fn transports() -> Vec<Kind> {
-    let kind = |name: &&'static str| {
+    let kind = |name: &'static str| {
         let flavour = read_transport::Flavour { kind: name, stack: Stack::Linux };
         Kind::new(name, read_transport::about(name), &flavour.keys())
     };
-    TransportKind::NAMES.iter().map(kind).collect()
+    TransportKind::names().into_iter().map(kind).collect()
 }
 
 /// The workloads.

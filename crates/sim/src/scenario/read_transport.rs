@@ -4,7 +4,7 @@ use crate::transport::cubic::SlowStartExit;
 use crate::transport::linux::{LossDetection, RateReduction};
 use crate::transport::pfabric::{PFabricConfig, RankBy};
 use crate::transport::udp::{Arrivals, Spread, UdpConfig};
-use crate::transport::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind};
+use crate::transport::{Common, CustomTransport, InitialWindow, Recovery, Stack, TransportConfig, TransportKind};
 use forebay_settings::{Diagnostic, Table, Value, nearest};
 use forebay_tm::{Bytes, Duration, Rate};
 
@@ -51,7 +51,15 @@ pub(super) fn about(kind: &str) -> &'static str {
         "pfabric" => "pFabric: sends at line rate, with priorities by remaining size",
         "ndp" => "NDP: the receiver pulls, and trimmed packets are asked for at once",
         "udp" => "UDP: a constant rate, or on and off; nothing is repaired",
-        _ => "",
+        name => custom(name).map_or("", |custom| custom.about()),
+    }
+}
+
+/// A transport of another crate.
+fn custom(name: &str) -> Option<CustomTransport> {
+    match TransportKind::named(name) {
+        Some(TransportKind::Custom(custom)) => Some(custom),
+        _ => None,
     }
 }
 
@@ -83,6 +91,7 @@ impl Flavour<'_> {
             "timely" | "powertcp" | "theta-powertcp" => {
                 &[&PACKETS, &ANSWERS, &["initial_window", "max_window"], &TIMER, &HELD, &REPAIR]
             }
+            _ if !self.has_stack() => &[&PACKETS, &ANSWERS, &WINDOW, &TIMER, &HELD, &REPAIR],
             _ if self.is_linux() => &[&["stack"], &PACKETS, &ANSWERS, &WINDOW, &TIMER, &HELD, &["handshake"], &LINUX],
             _ => &[&["stack"], &PACKETS, &ANSWERS, &WINDOW, &TIMER, &HELD, &REPAIR, &["receive_window"]],
         };
@@ -100,7 +109,10 @@ impl Flavour<'_> {
             "powertcp" | "theta-powertcp" => &[&["gamma", "additive"]],
             "pfabric" => &[&["rto", "rto_rtts", "probe_after", "rank"]],
             "udp" => &[&["rate", "arrivals", "sizes", "max_payload", "on", "off", "on_off"]],
-            _ => &[],
+            name => {
+                let custom = custom(name);
+                return custom.iter().flat_map(|custom| custom.settings().fields()).map(|field| field.key).collect();
+            }
         };
         keys.concat()
     }
@@ -140,8 +152,9 @@ pub(super) fn read(
             continue;
         }
         let kind = TransportKind::named(name).ok_or_else(|| {
-            let kinds = TransportKind::NAMES;
-            let known: Vec<&str> = transports.iter().map(|(name, _)| name.as_str()).chain(kinds).collect();
+            let kinds = TransportKind::names();
+            let known: Vec<&str> =
+                transports.iter().map(|(name, _)| name.as_str()).chain(kinds.iter().copied()).collect();
             let remedy = match nearest(name, &known) {
                 Some(meant) => format!("did you mean \"{meant}\"?"),
                 None => format!("add [transport.{name}] with its kind, or name one of {}", kinds.join(", ")),
@@ -160,15 +173,16 @@ fn transport(
     stack: Stack,
     classes: usize,
 ) -> Result<TransportConfig, Diagnostic> {
-    let words: Vec<(&str, &str)> = TransportKind::NAMES.iter().map(|kind| (*kind, *kind)).collect();
+    let names = TransportKind::names();
+    let words: Vec<(&str, &str)> = names.iter().map(|kind| (*kind, *kind)).collect();
     let kind = match table.get("kind") {
         Some(value) => value.word(&words)?,
         None => name,
     };
     let Some(config) = TransportKind::named(kind) else {
-        let remedy = match nearest(name, &TransportKind::NAMES) {
+        let remedy = match nearest(name, &names) {
             Some(meant) => format!("add kind = \"{meant}\" to it, or rename it"),
-            None => format!("add kind to it, one of {}", TransportKind::NAMES.join(", ")),
+            None => format!("add kind to it, one of {}", names.join(", ")),
         };
         return Err(outer.key_error(name, "a transport with a name of its own needs a kind", remedy));
     };
@@ -185,8 +199,10 @@ fn transport(
         }
     }
     let elsewhere = |key: &str| {
-        let kinds = TransportKind::NAMES.iter();
-        kinds.flat_map(|kind| Stack::NAMES.map(|(_, stack)| Flavour { kind, stack })).any(|other| other.knows(key))
+        names
+            .iter()
+            .flat_map(|kind| Stack::NAMES.map(|(_, stack)| Flavour { kind, stack }))
+            .any(|other| other.knows(key))
     };
     table.allow(&known, elsewhere, kind)?;
     // A file's keys of another kind are passed over here, too, where --set changed the kind.
@@ -355,6 +371,7 @@ fn own(keys: &Keys<'_, '_>, kind: &mut TransportKind) -> Result<(), Diagnostic> 
         }
         TransportKind::PFabric(own) => pfabric(keys, own),
         TransportKind::Udp(own) => udp(keys, own),
+        TransportKind::Custom(custom) => forebay_settings::read_settings(keys.table, custom.settings_mut()),
         TransportKind::Reno(_) | TransportKind::Ndp(_) => Ok(()),
     }
 }

@@ -1,6 +1,7 @@
 //! Settings of the transports, with the papers' values as defaults.
 
 use super::cubic::CubicConfig;
+use super::custom::{CustomTransport, registered};
 use super::dctcp::DctcpConfig;
 use super::linux::LinuxConfig;
 use super::ndp::NdpConfig;
@@ -183,12 +184,19 @@ pub enum TransportKind {
     Ndp(NdpConfig),
     /// UDP at a constant rate or on and off.
     Udp(UdpConfig),
+    /// A congestion control of another crate.
+    Custom(CustomTransport),
 }
 
 impl TransportKind {
-    /// The names in files, in the order of the variants.
+    /// The names in files of those that come with Forebay, in the order of the variants.
     pub const NAMES: [&'static str; 9] =
         ["reno", "cubic", "dctcp", "timely", "powertcp", "theta-powertcp", "pfabric", "ndp", "udp"];
+
+    /// All names in files, those of other crates included.
+    pub fn names() -> Vec<&'static str> {
+        Self::NAMES.into_iter().chain(registered().iter().map(CustomTransport::name)).collect()
+    }
 
     /// A kind with its paper's settings.
     pub fn named(name: &str) -> Option<Self> {
@@ -202,7 +210,7 @@ impl TransportKind {
             "pfabric" => Self::PFabric(PFabricConfig::default()),
             "ndp" => Self::Ndp(NdpConfig::default()),
             "udp" => Self::Udp(UdpConfig::default()),
-            _ => return None,
+            _ => return registered().into_iter().find(|custom| custom.name() == name).map(Self::Custom),
         })
     }
 
@@ -218,6 +226,7 @@ impl TransportKind {
             Self::PFabric(_) => "pfabric",
             Self::Ndp(_) => "ndp",
             Self::Udp(_) => "udp",
+            Self::Custom(custom) => custom.name(),
         }
     }
 
@@ -233,7 +242,10 @@ impl TransportKind {
 
     /// Whether its packets must carry in-band telemetry.
     pub fn wants_telemetry(&self) -> bool {
-        matches!(self, Self::PowerTcp(_))
+        match self {
+            Self::Custom(custom) => custom.wants_telemetry(),
+            _ => matches!(self, Self::PowerTcp(_)),
+        }
     }
 }
 
@@ -256,7 +268,10 @@ impl TransportConfig {
     pub fn of(mut kind: TransportKind, stack: Stack) -> Self {
         let stack = if kind.has_stack() { stack } else { Stack::Linux };
         let mut common = Common { stack, ..Common::default() };
-        common.ecn = matches!(kind, TransportKind::Dctcp(_));
+        common.ecn = match &kind {
+            TransportKind::Custom(custom) => custom.ecn(),
+            kind => matches!(kind, TransportKind::Dctcp(_)),
+        };
         if kind.has_stack() {
             stack.adjust(&mut kind, &mut common);
         }

@@ -3,6 +3,7 @@
 use super::FlowInfo;
 use super::config::{Common, TransportConfig, TransportKind};
 use super::cubic::Cubic;
+use super::custom::CustomControl;
 use super::dctcp::Dctcp;
 use super::first_window::initial_packets;
 use super::powertcp::PowerTcp;
@@ -130,6 +131,8 @@ pub enum Congestion {
     PowerTcp(Box<PowerTcp>),
     /// theta-PowerTCP.
     ThetaPowerTcp(Box<ThetaPowerTcp>),
+    /// One of another crate.
+    Custom(CustomControl),
 }
 
 macro_rules! each_congestion {
@@ -141,6 +144,7 @@ macro_rules! each_congestion {
             Congestion::Timely($inner) => $body,
             Congestion::PowerTcp($inner) => $body,
             Congestion::ThetaPowerTcp($inner) => $body,
+            Congestion::Custom($inner) => $body,
         }
     };
 }
@@ -154,6 +158,7 @@ impl Congestion {
             TransportKind::Timely(own) => Self::Timely(Box::new(Timely::new(own, limits))),
             TransportKind::PowerTcp(own) => Self::PowerTcp(Box::new(PowerTcp::new(own, limits))),
             TransportKind::ThetaPowerTcp(own) => Self::ThetaPowerTcp(Box::new(ThetaPowerTcp::new(own, limits))),
+            TransportKind::Custom(custom) => Self::Custom(custom.start(limits)),
             _ => Self::Reno(Reno::new(limits)),
         }
     }
@@ -175,9 +180,11 @@ impl CongestionControl for Congestion {
 
     #[inline]
     fn on_sent(&mut self, seq: u32, una: u32) {
-        // Only PowerTCP wants to know.
-        if let Self::PowerTcp(own) = self {
-            own.on_sent(seq, una);
+        // Only PowerTCP wants to know, and perhaps one of another crate.
+        match self {
+            Self::PowerTcp(own) => own.on_sent(seq, una),
+            Self::Custom(own) => own.on_sent(seq, una),
+            _ => {}
         }
     }
 

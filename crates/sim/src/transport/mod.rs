@@ -6,6 +6,7 @@
 
 mod arrived;
 pub mod config;
+pub mod custom;
 pub mod linux;
 pub mod ndp;
 pub mod pfabric;
@@ -31,6 +32,7 @@ pub mod theta_powertcp;
 pub mod timely;
 
 pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind};
+pub use custom::{CongestionSettings, CustomTransport, register_transport};
 
 use crate::packet::{Kind, Packet, Telemetry};
 use forebay_tm::{Duration, Instant, Rate};

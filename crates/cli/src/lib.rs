@@ -1,0 +1,101 @@
+//! `forebay`: the traffic manager of a datacenter switch on the command line.
+//!
+//! A program that brings policies or transports of its own registers them (`forebay_settings::register_policy`,
+//! `forebay_sim::transport::register_transport`) and then calls [`main`]: every command has them.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod bench;
+mod chart;
+mod check;
+mod compare;
+mod compare_runs;
+mod demo;
+mod explain;
+mod found;
+mod init;
+mod lab;
+mod lab_compare;
+mod lab_run;
+mod lab_script;
+mod list;
+mod live;
+mod output;
+mod outputs;
+mod pisa;
+mod progress;
+mod replay;
+mod report;
+mod reproduce;
+mod rtl;
+mod run;
+mod sets;
+mod summary;
+mod sweep;
+mod table;
+mod timeline;
+mod verdicts;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command ends without having done its job.
+pub(crate) enum Failure {
+    /// Something that the user can put right: exit code 2.
+    Input(String),
+    /// The user stopped it; what was finished has been written: exit code 130.
+    Interrupted,
+}
+
+impl From<forebay_settings::Diagnostic> for Failure {
+    fn from(diagnostic: forebay_settings::Diagnostic) -> Self {
+        Self::Input(diagnostic.to_string())
+    }
+}
+
+impl From<forebay_runner::Error> for Failure {
+    fn from(error: forebay_runner::Error) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<forebay_results::ResultError> for Failure {
+    fn from(error: forebay_results::ResultError) -> Self {
+        forebay_runner::Error::from(error).into()
+    }
+}
+
+/// The command line: reads the arguments of the program and does what they say.
+pub fn main() -> ExitCode {
+    let args = args::Args::parse();
+    output::clean_up_on_interrupt();
+    let result = match &args.command {
+        args::Command::Replay(args) => replay::run(args),
+        args::Command::Demo(args) => demo::run(args),
+        args::Command::Run(args) => run::run(args),
+        args::Command::Sweep(args) => sweep::run(args),
+        args::Command::Check(args) => check::run(args),
+        args::Command::Compare(args) => compare_runs::run(args),
+        args::Command::Report(args) => report::run(args),
+        args::Command::Init(args) => init::run(args),
+        args::Command::List(args) => list::run(args),
+        args::Command::Bench(args) => bench::run(args),
+        args::Command::Reproduce(args) => reproduce::run(args),
+        args::Command::Live(args) => live::run(args),
+        args::Command::Lab(args) => lab::run(args),
+        args::Command::Pisa(args) => pisa::run(args),
+        args::Command::Rtl(args) => rtl::run(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Input(text)) => {
+            eprintln!("{text}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Interrupted) => {
+            eprintln!("interrupted; what was finished has been written");
+            ExitCode::from(130)
+        }
+    }
+}

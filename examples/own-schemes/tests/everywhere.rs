@@ -1,0 +1,167 @@
+//! The schemes of this crate in the core, in replays, in the simulator, in a sweep beside built-in ones and in the live switch.
+
+use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
+use forebay_tm::{Instant, Packet, PacketId, Tm, TmConfig, Wire};
+use own_schemes::{PerPortThresholdsConfig, policy};
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a command, which ends well, and returns what it prints.
+fn run(directory: &Path, arguments: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_own-schemes"))
+        .args(arguments.split(' '))
+        .current_dir(directory)
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn read(directory: &Path, name: &str) -> String {
+    std::fs::read_to_string(directory.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn in_the_core() {
+    let outcomes = |chosen: PolicyConfig| {
+        let mut config = TmConfig::new(vec!["10Gbps".parse().unwrap(); 4], "60KB".parse().unwrap());
+        config.policy = chosen;
+        let mut tm = Tm::new(config.validate().unwrap());
+        let packet = |id| Packet { id: PacketId(id), bytes: 1_500, port: (id % 3) as u32, ..Packet::default() };
+        (0..100).map(|id| tm.offer(Instant::ZERO, &packet(id), Wire::Busy)).collect::<Vec<_>>()
+    };
+    // With one queue per port it is DT.
+    assert_eq!(
+        outcomes(PolicyConfig::Custom(policy(PerPortThresholdsConfig::default()))),
+        outcomes(PolicyConfig::DynamicThresholds(DynamicThresholdsConfig::default()))
+    );
+}
+
+const SWITCH: &str = "ports = 2\nrate = \"10Gbps\"\nbuffer = \"12KB\"\nqueues = 2\n[scheduler]\nkind = \"rr\"\n";
+
+#[test]
+fn in_replays_with_errors_and_explanations() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let rows: String = (0..40).map(|n| format!("{n},1000,0,{}\n", n % 2)).collect();
+    std::fs::write(path.join("arrivals.csv"), format!("time_ps,bytes,port,queue\n{rows}")).unwrap();
+    std::fs::write(path.join("own.toml"), format!("{SWITCH}[policy]\nkind = \"per-port\"\nalpha = 1.0\n")).unwrap();
+    std::fs::write(path.join("dt.toml"), format!("{SWITCH}[policy]\nkind = \"dt\"\nalpha = 0.5\n")).unwrap();
+    for name in ["own", "dt"] {
+        run(path, &format!("replay {name}.toml arrivals.csv -o {name}.csv -q"));
+    }
+    // Both queues of the port are busy from the second packet on: half of alpha for each.
+    let lines = |name: &str| read(path, name).lines().skip(5).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines("own.csv"), lines("dt.csv"));
+    assert!(run(path, "replay own.toml arrivals.csv --explain 30").contains("The threshold of per-port was"));
+    let compared = run(path, "replay own.toml arrivals.csv --compare dt,per-port");
+    assert!(compared.contains("per-port") && compared.contains("dt"), "{compared}");
+    assert!(run(path, "list policies").contains("per-port"));
+    assert!(run(path, "list transports").contains("gentle"));
+    // Wrong settings are told like those of built-in schemes.
+    std::fs::write(path.join("wrong.toml"), format!("{SWITCH}[policy]\nkind = \"per-port\"\nalpa = 1.0\n")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_own-schemes"))
+        .args(["replay", "wrong.toml", "arrivals.csv"])
+        .current_dir(path)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("wrong.toml") && told.contains("alpa") && told.contains("alpha"), "{told}");
+}
+
+const SCENARIO: &str = r#"
+seed = 1
+duration = "1ms"
+[topology]
+kind = "single"
+hosts = 8
+rate = "10Gbps"
+delay = "1us"
+[switch]
+buffer = "100KB"
+[policy]
+kind = "per-port"
+alpha = 1.0
+[scheduler]
+kind = "fifo"
+[transport.mine]
+kind = "gentle"
+keep = 0.8
+rto_min = "1ms"
+[[workload]]
+kind = "incast"
+request = "200KB"
+fan_in = 6
+rate = 4000
+transport = "mine"
+[sweep.grid]
+"policy.kind" = ["per-port", "dt"]
+"#;
+
+#[test]
+fn in_the_simulator_and_in_a_sweep_beside_built_in_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("incast.toml"), SCENARIO).unwrap();
+    for (out, more) in
+        [("own", ""), ("own-again", ""), ("dt", " --set policy.kind=dt"), ("reno", " --set transport.mine.kind=reno")]
+    {
+        run(path, &format!("run incast.toml -q --csv --out {out}{more}"));
+    }
+    let flows = |name: &str| read(path, &format!("{name}/flows.csv"));
+    assert_eq!(flows("own"), flows("own-again"), "the same run twice gives the same bytes");
+    // With one queue per port it is DT: the same packets have the same fates.
+    assert_eq!(flows("own"), flows("dt"));
+    assert_ne!(flows("own"), flows("reno"), "another transport has other times");
+    // The resolved scenario has all settings of both, and runs the same.
+    let resolved = read(path, "own/scenario.toml");
+    assert!(resolved.contains("kind = \"gentle\"") && resolved.contains("growth = 0.5"), "{resolved}");
+    run(path, "run own/scenario.toml -q --csv --out resolved");
+    assert_eq!(flows("own"), flows("resolved"));
+    let table = run(path, "sweep incast.toml --seeds 1-2 --jobs 2 --out sweep");
+    assert!(table.contains("per-port") && table.contains("dt"), "{table}");
+}
+
+/// A capture of frames that come at these microseconds.
+fn capture(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
+    let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1]);
+    for (us, frame) in frames {
+        file.extend(words(&[1_790_000_000, *us, frame.len() as u32, frame.len() as u32]));
+        file.extend(frame);
+    }
+    file
+}
+
+#[test]
+fn in_the_live_switch() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let mut live = String::from("rate = \"100Mbps\"\nbuffer = \"30KB\"\n[policy]\nkind = \"per-port\"\nalpha = 0.5\n");
+    for port in 0..2u8 {
+        // Ethernet: to station 4, from station 1 or 2, a type that is local.
+        let frame = |n: u32| {
+            let mut frame = vec![2, 0, 0, 0, 0, 4, 2, 0, 0, 0, 0, port + 1, 0x88, 0xb5];
+            frame.resize(200 + (n as usize * 37) % 1_300, 0);
+            (n * 40, frame)
+        };
+        std::fs::write(path.join(format!("in{port}.pcap")), capture(&(0..200).map(frame).collect::<Vec<_>>())).unwrap();
+        live.push_str(&format!("[[interface]]\nread = \"in{port}.pcap\"\n"));
+    }
+    live.push_str(
+        "[[interface]]\nwrite = \"out.pcap\"\n[[forwarding.station]]\nmac = \"02:00:00:00:00:04\"\nport = \"port2\"\n\
+         [live]\nout = \"results\"\noverhead = 0\n",
+    );
+    std::fs::write(path.join("live.toml"), live).unwrap();
+    run(path, "live live.toml");
+    let switch = |policy: &str| {
+        format!("ports = 3\nrate = \"100Mbps\"\nbuffer = \"30KB\"\n[policy]\nkind = \"{policy}\"\nalpha = 0.5\n")
+    };
+    for policy in ["per-port", "dt"] {
+        std::fs::write(path.join("switch.toml"), switch(policy)).unwrap();
+        run(path, &format!("replay switch.toml results/arrivals.csv -o {policy}.csv -q"));
+        assert_eq!(read(path, "results/verdicts.csv"), read(path, &format!("{policy}.csv")), "{policy}");
+    }
+    assert!(read(path, "results/verdicts.csv").contains("threshold"), "something was dropped");
+}
