@@ -4,7 +4,7 @@
 
 use forebay_live::clock::Stalls;
 use forebay_live::dataplane::{Books, Unforwarded};
-use forebay_live::handle::{Ear, Request};
+use forebay_live::handle::{Request, SwitchHandle};
 use forebay_live::port::Outside;
 use forebay_live::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
 use forebay_settings::{Diagnostic, Document, Settings, SwitchTables, read_switch_tables, write_switch_tables};
@@ -228,7 +228,7 @@ impl Fake {
             },
             received: self.received[port],
             transmitted: tm.port_counters(port).sent,
-            uncut: 0,
+            untrimmable: 0,
             queues: (port * per_port..(port + 1) * per_port).map(queue).collect(),
         };
         let snapshot = Snapshot {
@@ -272,7 +272,11 @@ impl Fake {
     }
 
     /// Does what is asked; false if that is to stop. Refusals and changes are told to `heard`.
-    pub(crate) fn hear(&mut self, ear: &Ear, heard: &mut impl FnMut(&[(String, String)], &Result<(), String>)) -> bool {
+    pub(crate) fn hear(
+        &mut self,
+        ear: &SwitchHandle,
+        heard: &mut impl FnMut(&[(String, String)], &Result<(), String>),
+    ) -> bool {
         while let Some(request) = ear.request() {
             match request {
                 Request::Change(changes, answer) => {
@@ -290,7 +294,7 @@ impl Fake {
     }
 
     /// Runs as a switch would, with the machine's clock, until it is asked to stop.
-    pub(crate) fn run(mut self, ear: &Ear, mut heard: impl FnMut(&[(String, String)], &Result<(), String>)) {
+    pub(crate) fn run(mut self, ear: &SwitchHandle, mut heard: impl FnMut(&[(String, String)], &Result<(), String>)) {
         const STEP: std::time::Duration = std::time::Duration::from_millis(50);
         let start = std::time::Instant::now();
         let mut turns = 0;

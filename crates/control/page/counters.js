@@ -22,7 +22,7 @@ const OUTSIDE = [
   ["Bytes received", (port) => bytes(port.received.bytes)],
   ["Frames transmitted", (port) => port.transmitted.packets],
   ["Bytes transmitted", (port) => bytes(port.transmitted.bytes)],
-  ["Dropped: not to be cut", (port) => port.uncut],
+  ["Dropped: not to be cut", (port) => port.untrimmable],
   ["Lost: receive overrun", (port) => port.outside.receive_overruns],
   ["Lost: too long", (port) => port.outside.too_long],
   ["Lost: not sent", (port) => port.outside.send_failures],
@@ -57,7 +57,7 @@ export function build(snapshot) {
 
 // Where all frames are.
 function books(of) {
-  const known = `${count(of.received)} received + ${count(of.copies)} copies = ${count(of.sent)} sent + ${count(of.dropped)} dropped + ${count(of.pushed_out)} pushed out + ${count(of.uncut)} not to be cut + ${count(of.unreturned)} not to be returned + ${count(of.unforwarded)} not forwarded + ${count(of.waiting)} waiting`;
+  const known = `${count(of.received)} received + ${count(of.copies)} copies = ${count(of.sent)} sent + ${count(of.dropped)} dropped + ${count(of.pushed_out)} pushed out + ${count(of.untrimmable)} not to be cut + ${count(of.unreturned)} not to be returned + ${count(of.unforwarded)} not forwarded + ${count(of.waiting)} waiting`;
   return of.missing === 0 ? `Frames: ${known}.` : `Frames: ${known}, and ${count(of.missing)} are missing: a fault of the switch.`;
 }
 

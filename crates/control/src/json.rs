@@ -63,7 +63,7 @@ fn port(port: &PortState) -> Value {
         "rate_bps": port.rate.bps(),
         "received": count(port.received),
         "transmitted": count(port.transmitted),
-        "uncut": port.uncut,
+        "untrimmable": port.untrimmable,
         "counters": counters(&port.counters),
         "headers_waiting": port.headers_waiting,
         "outside": {
@@ -127,7 +127,7 @@ pub fn snapshot(snapshot: &Snapshot) -> Value {
             "sent": books.sent,
             "dropped": books.dropped,
             "pushed_out": books.pushed_out,
-            "uncut": books.uncut,
+            "untrimmable": books.untrimmable,
             "unreturned": books.unreturned,
             "unforwarded": books.unforwarded,
             "waiting": books.waiting,

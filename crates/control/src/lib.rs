@@ -19,8 +19,8 @@ pub mod page;
 pub mod socket;
 pub mod view;
 
-mod door;
-mod line;
+mod connection;
+mod server;
 
 use forebay_live::handle::Handle;
 pub use http::HttpConfig;

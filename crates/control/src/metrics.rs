@@ -101,7 +101,7 @@ const PORTS: [Of<PortState, u64>; 8] = [
     ("received_bytes_total", "Bytes that came in by the port.", |port| port.received.bytes),
     ("transmitted_packets_total", "Frames put on the wire of the port.", |port| port.transmitted.packets),
     ("transmitted_bytes_total", "Bytes put on the wire of the port.", |port| port.transmitted.bytes),
-    ("uncut_packets_total", "Frames that were to be cut and could not be.", |port| port.uncut),
+    ("untrimmable_packets_total", "Frames that were to be cut and could not be.", |port| port.untrimmable),
 ];
 
 fn ports(text: &mut Text, snapshot: &Snapshot, names: &[String]) {

@@ -1,7 +1,7 @@
 //! The control socket: a Unix socket for the switch's owner alone, with a JSON object per line each way.
 
-use crate::door::{Door, Visit, Welcome};
-use crate::line::{Cut, Line};
+use crate::connection::{Connection, ReadError};
+use crate::server::{Idle, Server, Service};
 use crate::{json, keys};
 use forebay_live::handle::Handle;
 use forebay_live::peer;
@@ -27,7 +27,7 @@ pub(crate) const FIRST_SNAPSHOT: Duration = Duration::from_secs(2);
 pub struct Socket {
     path: PathBuf,
     identity: (u64, u64),
-    _door: Door,
+    _server: Server,
 }
 
 impl Drop for Socket {
@@ -49,8 +49,9 @@ pub fn open(handle: Handle, path: &Path) -> io::Result<Socket> {
     let listener = bind(path).map_err(named)?;
     let identity = identity(path).map_err(named)?;
     let owner = peer::own_user();
-    let door = Door::open("forebay-socket", listener, MOST_CLIENTS, Desk { handle, owner }).map_err(named)?;
-    Ok(Socket { path: path.to_owned(), identity, _door: door })
+    let server =
+        Server::open("forebay-socket", listener, MOST_CLIENTS, ControlService { handle, owner }).map_err(named)?;
+    Ok(Socket { path: path.to_owned(), identity, _server: server })
 }
 
 /// The device and the number of a file.
@@ -107,31 +108,31 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// Answers clients.
-struct Desk {
+struct ControlService {
     handle: Handle,
     owner: u32,
 }
 
-impl Welcome<UnixStream> for Desk {
-    fn serve(&self, stream: UnixStream, visit: &Visit) {
+impl Service<UnixStream> for ControlService {
+    fn serve(&self, stream: UnixStream, idle: &Idle) {
         let is_owner = peer::user_of(&stream).is_ok_and(|user| user == self.owner);
-        let mut line = Line::new(stream);
+        let mut line = Connection::new(stream);
         if !is_owner {
             let _ = send(&mut line, &error("only the owner of the switch may talk to it"));
             return line.linger();
         }
         loop {
-            match visit.rests(|| line.until(b"\n", MOST_LINE, None)) {
+            match idle.while_waiting(|| line.until(b"\n", MOST_LINE, None)) {
                 Ok(text) => {
                     if send(&mut line, &self.answer(&text)).is_err() {
                         return;
                     }
                 }
-                Err(Cut::Long) => {
+                Err(ReadError::Long) => {
                     let _ = send(&mut line, &error(&format!("this line is longer than {MOST_LINE} bytes")));
                     return line.linger();
                 }
-                Err(Cut::Gone | Cut::Late) => return,
+                Err(ReadError::Gone | ReadError::Late) => return,
             }
         }
     }
@@ -143,7 +144,7 @@ impl Welcome<UnixStream> for Desk {
     }
 }
 
-fn send(line: &mut Line<UnixStream>, answer: &Value) -> io::Result<()> {
+fn send(line: &mut Connection<UnixStream>, answer: &Value) -> io::Result<()> {
     line.send(format!("{answer}\n").as_bytes(), Instant::now() + PATIENCE)
 }
 
@@ -151,7 +152,7 @@ fn error(sentence: &str) -> Value {
     json!({"error": sentence})
 }
 
-impl Desk {
+impl ControlService {
     fn answer(&self, line: &[u8]) -> Value {
         let parsed = serde_json::from_slice(line).map_err(|error| format!("this is not JSON: {error}"));
         parsed.and_then(|request| self.obey(&request)).unwrap_or_else(|sentence| error(&sentence))

@@ -87,7 +87,7 @@ impl Unforwarded {
     }
 }
 
-/// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change hands, apart from the traffic manager's counters.
+/// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change handler, apart from the traffic manager's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Books {
     /// Came in by ports.
@@ -101,7 +101,7 @@ pub struct Books {
     /// Pushed out or expelled after they had been let in.
     pub pushed_out: u64,
     /// Were to be cut, and could not be.
-    pub uncut: u64,
+    pub untrimmable: u64,
     /// Were to go back to their senders, and could not.
     pub unreturned: u64,
     /// Never reached the traffic manager.
@@ -113,8 +113,13 @@ pub struct Books {
 impl Books {
     /// Frames that nobody knows of: 0, unless something is wrong with the switch. Below zero if there are more than came in.
     pub fn missing(&self) -> i64 {
-        let known =
-            self.sent + self.dropped + self.pushed_out + self.uncut + self.unreturned + self.unforwarded + self.waiting;
+        let known = self.sent
+            + self.dropped
+            + self.pushed_out
+            + self.untrimmable
+            + self.unreturned
+            + self.unforwarded
+            + self.waiting;
         (self.received + self.copies).wrapping_sub(known) as i64
     }
 }
@@ -142,7 +147,7 @@ pub struct Outgoing {
 }
 
 /// Someone who is told what becomes of frames, by the pieces that they are in.
-pub trait Witness {
+pub trait FrameObserver {
     /// A frame got its verdict.
     fn judged(&mut self, _now: Instant, _packet: &Packet, _verdict: Verdict) {}
     /// A port starts to send a frame, and is busy until `end`.
@@ -151,7 +156,7 @@ pub trait Witness {
     fn lost(&mut self, _lost: &Lost) {}
 }
 
-impl Witness for () {}
+impl FrameObserver for () {}
 
 /// Where frames come from that came in by no port, such as those of a file.
 pub const NO_PORT: usize = u32::MAX as usize;
@@ -163,7 +168,7 @@ struct Known {
     ingress: u32,
     headers: Option<Headers>,
     /// The traffic manager has it trimmed, and it cannot be: it does not leave.
-    uncut: bool,
+    untrimmable: bool,
     /// It is a header that waits in the queue of its packet.
     in_queue: bool,
 }
@@ -174,7 +179,7 @@ pub struct Dataplane<W = ()> {
     driver: Driver,
     forwarding: Forwarding,
     classifier: Classifier,
-    hands: Hands<W>,
+    handler: FrameHandler<W>,
     unforwarded: Unforwarded,
     ports: usize,
     /// What flows have said about their lengths.
@@ -185,8 +190,8 @@ pub struct Dataplane<W = ()> {
 
 /// What touches frames: the part that the driver tells of departures and losses.
 #[derive(Debug)]
-struct Hands<W> {
-    witness: W,
+struct FrameHandler<W> {
+    observer: W,
     pool: Pool,
     known: Vec<Known>,
     treatment: Treatment,
@@ -194,7 +199,7 @@ struct Hands<W> {
     /// A packet that is to go back to its sender.
     returned: Option<Slot>,
     /// Per port, frames that were to be cut and could not be.
-    uncut: Vec<u64>,
+    untrimmable: Vec<u64>,
     /// Per port, what was put on its wire, as long as it was there.
     transmitted: Vec<Count>,
     /// All but what is known elsewhere.
@@ -205,9 +210,9 @@ struct Hands<W> {
     queues: usize,
 }
 
-impl<W: Witness> Observer for Hands<W> {
+impl<W: FrameObserver> Observer for FrameHandler<W> {
     fn arrived(&mut self, now: Instant, packet: &Packet, verdict: Verdict) {
-        self.witness.judged(now, packet, verdict);
+        self.observer.judged(now, packet, verdict);
         let slot = slot_of(packet.id);
         match verdict {
             Verdict::Queued { marked } => {
@@ -218,7 +223,7 @@ impl<W: Witness> Observer for Hands<W> {
             Verdict::Trimmed { .. } => {
                 let is_cut = self.trim(slot);
                 let known = &mut self.known[slot.0 as usize];
-                (known.uncut, known.in_queue) = (!is_cut, self.treatment.trim_in_queue);
+                (known.untrimmable, known.in_queue) = (!is_cut, self.treatment.trim_in_queue);
                 if known.in_queue {
                     self.cut[packet.port as usize * self.queues + packet.queue as usize].waiting += 1;
                 }
@@ -239,7 +244,7 @@ impl<W: Witness> Observer for Hands<W> {
     }
 
     fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant) {
-        self.witness.sent(now, port, departure, end);
+        self.observer.sent(now, port, departure, end);
         let slot = slot_of(departure.id);
         let length = self.known[slot.0 as usize].length as usize;
         self.books.sent += 1;
@@ -248,7 +253,7 @@ impl<W: Witness> Observer for Hands<W> {
     }
 
     fn lost(&mut self, lost: Lost) {
-        self.witness.lost(&lost);
+        self.observer.lost(&lost);
         let slot = slot_of(lost.id);
         if self.known[slot.0 as usize].in_queue {
             let cut = &mut self.cut[lost.queue];
@@ -261,11 +266,11 @@ impl<W: Witness> Observer for Hands<W> {
     /// A frame takes its wire for as long as it really is, whatever the traffic manager has cut it to.
     fn bytes_on_wire(&mut self, port: usize, departure: &Departure) -> Option<u32> {
         let slot = slot_of(departure.id);
-        let Known { length, uncut, in_queue, .. } = self.known[slot.0 as usize];
+        let Known { length, untrimmable, in_queue, .. } = self.known[slot.0 as usize];
         if let Some(queue) = departure.queue().filter(|_| in_queue) {
             self.cut[port * self.queues + usize::from(queue)].waiting -= 1;
         }
-        if uncut {
+        if untrimmable {
             self.discard(port, slot);
             return None;
         }
@@ -277,7 +282,7 @@ fn slot_of(id: PacketId) -> Slot {
     Slot(id.0 as u32)
 }
 
-impl<W> Hands<W> {
+impl<W> FrameHandler<W> {
     fn edit(&mut self, slot: Slot, change: impl Fn(&mut [u8], &Headers)) {
         let Known { length, headers, .. } = self.known[slot.0 as usize];
         if let Some(headers) = headers {
@@ -301,8 +306,8 @@ impl<W> Hands<W> {
 
     /// Throws a frame away that was to be cut and cannot be.
     fn discard(&mut self, port: usize, slot: Slot) {
-        self.uncut[port] += 1;
-        self.books.uncut += 1;
+        self.untrimmable[port] += 1;
+        self.books.untrimmable += 1;
         self.pool.give(slot);
     }
 }
@@ -322,21 +327,21 @@ pub struct Parts {
     pub overhead: u32,
 }
 
-impl<W: Witness> Dataplane<W> {
+impl<W: FrameObserver> Dataplane<W> {
     /// A path through a traffic manager.
-    pub fn new(tm: Tm, parts: Parts, witness: W) -> Self {
+    pub fn new(tm: Tm, parts: Parts, observer: W) -> Self {
         let Parts { pool, forwarding, classifier, treatment, overhead } = parts;
         let ports = tm.config().rates.len();
         let known = vec![Known::default(); pool.pieces()];
         let queues = tm.config().queues;
-        let hands = Hands {
-            witness,
+        let handler = FrameHandler {
+            observer,
             pool,
             known,
             treatment,
             outgoing: Vec::new(),
             returned: None,
-            uncut: vec![0; ports],
+            untrimmable: vec![0; ports],
             transmitted: vec![Count::default(); ports],
             books: Books::default(),
             cut: vec![CutInQueue::default(); ports * queues],
@@ -348,7 +353,7 @@ impl<W: Witness> Dataplane<W> {
             driver,
             forwarding,
             classifier,
-            hands,
+            handler,
             unforwarded: Unforwarded::default(),
             ports,
             remaining: Remaining::default(),
@@ -365,7 +370,7 @@ impl<W: Witness> Dataplane<W> {
     ) -> Result<(Classifier, Treatment), ConfigError> {
         self.driver.reconfigure(tm)?;
         let classifier = std::mem::replace(&mut self.classifier, classifier);
-        Ok((classifier, std::mem::replace(&mut self.hands.treatment, treatment)))
+        Ok((classifier, std::mem::replace(&mut self.handler.treatment, treatment)))
     }
 
     /// The most bytes that a queue has held since this was last asked.
@@ -375,18 +380,18 @@ impl<W: Witness> Dataplane<W> {
     }
 
     /// Who is told.
-    pub fn witness(&mut self) -> &mut W {
-        &mut self.hands.witness
+    pub fn observer(&mut self) -> &mut W {
+        &mut self.handler.observer
     }
 
     /// Who was told, when all is over.
     pub fn into_witness(self) -> W {
-        self.hands.witness
+        self.handler.observer
     }
 
     /// Lets time pass until nothing waits any more.
     pub fn finish(&mut self) -> Result<(), EndOfTime> {
-        self.driver.finish(&mut self.hands)
+        self.driver.finish(&mut self.handler)
     }
 
     /// The traffic manager.
@@ -396,7 +401,7 @@ impl<W: Witness> Dataplane<W> {
 
     /// The frames' memory.
     pub fn pool(&mut self) -> &mut Pool {
-        &mut self.hands.pool
+        &mut self.handler.pool
     }
 
     /// Forgets which interfaces were seen behind a port: its own is gone.
@@ -407,13 +412,13 @@ impl<W: Witness> Dataplane<W> {
     }
 
     /// Frames that were to be cut to leave by a port, and could not be since they are no IP packets: they were dropped.
-    pub fn uncut(&self, port: usize) -> u64 {
-        self.hands.uncut[port]
+    pub fn untrimmable(&self, port: usize) -> u64 {
+        self.handler.untrimmable[port]
     }
 
     /// Frames that were put on the wire of a port, and their bytes.
     pub fn transmitted(&self, port: usize) -> Count {
-        self.hands.transmitted[port]
+        self.handler.transmitted[port]
     }
 
     /// Where all frames are.
@@ -423,20 +428,20 @@ impl<W: Witness> Dataplane<W> {
         Books {
             waiting: tm.pool_counters().waiting.packets + headers as u64,
             unforwarded: self.unforwarded.whole(),
-            ..self.hands.books
+            ..self.handler.books
         }
     }
 
     /// Headers that wait in a queue.
     pub fn cut_waiting(&self, queue: usize) -> u64 {
-        self.hands.cut[queue].waiting
+        self.handler.cut[queue].waiting
     }
 
     /// The counters of queues with every packet once: a header that waits in its packet's queue is a trimmed packet and none that waits, and one that was
     /// pushed out is a dropped packet and none that was trimmed.
     pub fn settle(&self, counters: &mut Counters, queues: impl Iterator<Item = usize>) {
         for queue in queues {
-            let CutInQueue { waiting, lost } = self.hands.cut[queue];
+            let CutInQueue { waiting, lost } = self.handler.cut[queue];
             counters.waiting.packets -= waiting;
             counters.trimmed.packets -= lost;
         }
@@ -449,7 +454,7 @@ impl<W: Witness> Dataplane<W> {
 
     /// Lets time pass up to `now`: what should have left by now is in [`Dataplane::outgoing`] then.
     pub fn advance(&mut self, now: Instant) -> Result<(), EndOfTime> {
-        self.driver.advance(now, &mut self.hands)
+        self.driver.advance(now, &mut self.handler)
     }
 
     /// The switch's time.
@@ -464,24 +469,24 @@ impl<W: Witness> Dataplane<W> {
 
     /// Frames to be put on the wire, in order of their departures; whoever takes them sends them.
     pub fn outgoing(&mut self) -> std::vec::Drain<'_, Outgoing> {
-        self.hands.outgoing.drain(..)
+        self.handler.outgoing.drain(..)
     }
 
     /// A frame has come in by a port.
     pub fn arrive(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize) -> Result<(), EndOfTime> {
-        self.hands.books.received += 1;
-        let Some(headers) = Headers::parse(self.hands.pool.bytes(slot, length)) else {
+        self.handler.books.received += 1;
+        let Some(headers) = Headers::parse(self.handler.pool.bytes(slot, length)) else {
             self.unforwarded.runts += 1;
-            self.hands.pool.give(slot);
+            self.handler.pool.give(slot);
             return Ok(());
         };
-        self.hands.known[slot.0 as usize] =
+        self.handler.known[slot.0 as usize] =
             Known { length: length as u32, ingress: ingress as u32, headers: Some(headers), ..Known::default() };
         match self.port_for(now, ingress, slot, length, &headers) {
             Target::Port(port) => self.join(now, slot, port),
             Target::Flood => self.flood(now, ingress, slot, length),
             Target::Nowhere => {
-                self.hands.pool.give(slot);
+                self.handler.pool.give(slot);
                 Ok(())
             }
         }
@@ -513,7 +518,7 @@ impl<W: Witness> Dataplane<W> {
                     self.unforwarded.no_route += 1;
                     return Target::Nowhere;
                 };
-                let frame = self.hands.pool.bytes_mut(slot, length);
+                let frame = self.handler.pool.bytes_mut(slot, length);
                 if !edit::take_hop(frame, headers) {
                     self.unforwarded.no_hops += 1;
                     return Target::Nowhere;
@@ -521,7 +526,7 @@ impl<W: Witness> Dataplane<W> {
                 let (port, Mac(destination), Mac(source)) = (hop.port, hop.destination, hop.source);
                 frame[..6].copy_from_slice(&destination);
                 frame[6..12].copy_from_slice(&source);
-                self.hands.known[slot.0 as usize].headers = Headers::parse(frame);
+                self.handler.known[slot.0 as usize].headers = Headers::parse(frame);
                 Target::Port(port)
             }
         }
@@ -529,10 +534,10 @@ impl<W: Witness> Dataplane<W> {
 
     /// A frame joins the queue of a port.
     fn join(&mut self, now: Instant, slot: Slot, port: usize) -> Result<(), EndOfTime> {
-        let Known { length, ingress, headers, .. } = self.hands.known[slot.0 as usize];
+        let Known { length, ingress, headers, .. } = self.handler.known[slot.0 as usize];
         let Some(headers) = headers else {
             self.unforwarded.runts += 1;
-            self.hands.pool.give(slot);
+            self.handler.pool.give(slot);
             return Ok(());
         };
         let flow = flow_of(&headers);
@@ -550,11 +555,11 @@ impl<W: Witness> Dataplane<W> {
             ect: headers.is_ect(),
             ..Packet::default()
         };
-        self.driver.arrive(now, &packet, &mut self.hands)?;
+        self.driver.arrive(now, &packet, &mut self.handler)?;
         let index = self.driver.tm().queue_index(port, kind.queue as usize);
         let watermark = &mut self.watermarks[index];
         *watermark = (*watermark).max(self.driver.tm().queue_bytes(index));
-        match self.hands.returned.take() {
+        match self.handler.returned.take() {
             Some(slot) if ingress as usize >= self.ports => self.give_up(slot),
             Some(slot) => self.send_back(now, slot, &packet)?,
             None => {}
@@ -565,14 +570,14 @@ impl<W: Witness> Dataplane<W> {
     /// A packet that was turned around leaves by the port that it came from. It is short, and is not returned again: if there is no room for
     /// it, it is lost.
     fn send_back(&mut self, now: Instant, slot: Slot, packet: &Packet) -> Result<(), EndOfTime> {
-        let Known { length, ingress, .. } = self.hands.known[slot.0 as usize];
-        let headers = Headers::parse(self.hands.pool.bytes(slot, length as usize));
-        let known = &mut self.hands.known[slot.0 as usize];
+        let Known { length, ingress, .. } = self.handler.known[slot.0 as usize];
+        let headers = Headers::parse(self.handler.pool.bytes(slot, length as usize));
+        let known = &mut self.handler.known[slot.0 as usize];
         (known.headers, known.in_queue) = (headers, false);
         let kind = headers.map_or(Kind::default(), |headers| self.classifier.kind(&headers, packet.port as usize));
         let back = Packet { bytes: length, port: ingress, queue: kind.queue, class: kind.class, ..*packet };
-        self.driver.arrive(now, &back, &mut self.hands)?;
-        if let Some(slot) = self.hands.returned.take() {
+        self.driver.arrive(now, &back, &mut self.handler)?;
+        if let Some(slot) = self.handler.returned.take() {
             self.give_up(slot);
         }
         Ok(())
@@ -580,20 +585,20 @@ impl<W: Witness> Dataplane<W> {
 
     /// A packet cannot go back to its sender.
     fn give_up(&mut self, slot: Slot) {
-        self.hands.books.unreturned += 1;
-        self.hands.pool.give(slot);
+        self.handler.books.unreturned += 1;
+        self.handler.pool.give(slot);
     }
 
     fn rank(&mut self, slot: Slot, length: usize, headers: &Headers, flow: u64) -> u64 {
-        match self.hands.treatment.rank {
+        match self.handler.treatment.rank {
             RankFrom::Nothing => 0,
             RankFrom::Dscp => 63 - u64::from(headers.traffic_class().unwrap_or(0) >> 2),
             RankFrom::Payload { offset, bytes } => {
-                let frame = self.hands.pool.bytes(slot, length);
+                let frame = self.handler.pool.bytes(slot, length);
                 let number = frame.get(headers.end + offset..headers.end + offset + bytes).unwrap_or_default();
                 number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
             }
-            RankFrom::Remaining => self.remaining.of(self.hands.pool.bytes(slot, length), headers, flow),
+            RankFrom::Remaining => self.remaining.of(self.handler.pool.bytes(slot, length), headers, flow),
         }
     }
 
@@ -601,16 +606,16 @@ impl<W: Witness> Dataplane<W> {
     fn flood(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize) -> Result<(), EndOfTime> {
         let Some(last) = (0..self.ports).rev().find(|port| *port != ingress) else {
             self.unforwarded.back += 1;
-            self.hands.pool.give(slot);
+            self.handler.pool.give(slot);
             return Ok(());
         };
         for port in (0..last).filter(|port| *port != ingress) {
-            let Some(copy) = self.hands.pool.copy(slot, length) else {
+            let Some(copy) = self.handler.pool.copy(slot, length) else {
                 self.unforwarded.no_piece += 1;
                 continue;
             };
-            self.hands.books.copies += 1;
-            self.hands.known[copy.0 as usize] = self.hands.known[slot.0 as usize];
+            self.handler.books.copies += 1;
+            self.handler.known[copy.0 as usize] = self.handler.known[slot.0 as usize];
             self.join(now, copy, port)?;
         }
         self.join(now, slot, last)

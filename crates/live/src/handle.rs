@@ -1,4 +1,4 @@
-//! How others talk to a running switch: they look at snapshots, and ask for changes. A thread of its own (`clerk.rs`) reads and checks what is asked
+//! How others talk to a running switch: they look at snapshots, and ask for changes. A thread of its own (`settings worker.rs`) reads and checks what is asked
 //! for; the switch makes what is left of it between two turns of its loop, and waits for nobody.
 
 use crate::snapshot::Snapshot;
@@ -30,7 +30,7 @@ struct Shared {
     newer: Condvar,
 }
 
-/// One side of the talk: whoever looks and asks. Clones are other hands on the same switch.
+/// One side of the talk: whoever looks and asks. Clones are other handler on the same switch.
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
@@ -39,16 +39,16 @@ pub struct Handle {
 
 /// The other side: the switch.
 #[derive(Debug)]
-pub struct Ear {
+pub struct SwitchHandle {
     shared: Arc<Shared>,
     requests: Receiver<Request>,
 }
 
 /// Both sides.
-pub fn pair() -> (Handle, Ear) {
+pub fn pair() -> (Handle, SwitchHandle) {
     let (requests, heard) = channel();
     let shared = Arc::new(Shared::default());
-    (Handle { shared: Arc::clone(&shared), requests }, Ear { shared, requests: heard })
+    (Handle { shared: Arc::clone(&shared), requests }, SwitchHandle { shared, requests: heard })
 }
 
 impl Handle {
@@ -91,20 +91,20 @@ impl Handle {
     }
 }
 
-impl Ear {
+impl SwitchHandle {
     /// The next request, if there is one.
     pub fn request(&self) -> Option<Request> {
         self.requests.try_recv().ok()
     }
 
-    /// Shows a snapshot to all hands.
+    /// Shows a snapshot to all handler.
     pub fn show(&self, snapshot: Snapshot) {
         self.shared.show(Arc::new(snapshot));
     }
 
     /// Who answers requests, and who shows snapshots, apart.
-    pub(crate) fn split(self) -> (Receiver<Request>, Screen) {
-        (self.requests, Screen { shared: self.shared, unshown: None })
+    pub(crate) fn split(self) -> (Receiver<Request>, SnapshotPublisher) {
+        (self.requests, SnapshotPublisher { shared: self.shared, unshown: None })
     }
 }
 
@@ -117,13 +117,13 @@ impl Shared {
 
 /// Where a switch shows its snapshots.
 #[derive(Debug)]
-pub(crate) struct Screen {
+pub(crate) struct SnapshotPublisher {
     shared: Arc<Shared>,
     /// A snapshot that could not be shown since somebody was looking at the one before.
     unshown: Option<Arc<Snapshot>>,
 }
 
-impl Screen {
+impl SnapshotPublisher {
     /// Whether a snapshot is still to be shown.
     pub(crate) fn is_behind(&self) -> bool {
         self.unshown.is_some()

@@ -34,6 +34,6 @@ pub mod switch;
 pub mod torture;
 
 mod checksum;
-mod clerk;
+mod settings_worker;
 #[cfg(test)]
 mod testing;

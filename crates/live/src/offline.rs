@@ -2,7 +2,7 @@
 //! machine's clock, so the same files give the same result.
 
 use crate::capture::{BadCapture, Captured, Frames};
-use crate::dataplane::{Dataplane, Outgoing, Witness};
+use crate::dataplane::{Dataplane, FrameObserver, Outgoing};
 use forebay_tm::Instant;
 use forebay_tm::drive::EndOfTime;
 
@@ -64,7 +64,7 @@ fn first_of(sources: &[Source<'_>]) -> u128 {
 
 /// Runs all frames until nothing waits. The first frame of all arrives at 0. Frames of one instant arrive in the order of their ports. `output` is told when a
 /// frame starts to leave, in picoseconds of the files' clock, by which port, and its bytes.
-pub fn run<W: Witness, E>(
+pub fn run<W: FrameObserver, E>(
     path: &mut Dataplane<W>,
     inputs: &[Input<'_>],
     mut output: impl FnMut(u128, usize, &[u8]) -> Result<(), E>,
@@ -103,8 +103,8 @@ pub fn run<W: Witness, E>(
     drain(path, first, &mut output)
 }
 
-/// Hands out what has left.
-fn drain<W: Witness, E>(
+/// FrameHandler out what has left.
+fn drain<W: FrameObserver, E>(
     path: &mut Dataplane<W>,
     first: u128,
     output: &mut impl FnMut(u128, usize, &[u8]) -> Result<(), E>,

@@ -185,7 +185,7 @@ impl Pool {
         self.holders[slot.0 as usize] = borrower.0;
     }
 
-    /// A borrower hands a piece over; false if it did not have it.
+    /// A borrower handler a piece over; false if it did not have it.
     pub(crate) fn hand_over(&mut self, slot: Slot, borrower: Borrower) -> bool {
         match self.holders.get_mut(slot.0 as usize) {
             Some(holder) if *holder == borrower.0 => {

@@ -42,7 +42,7 @@ pub trait Port {
     /// Takes a frame to be sent; its piece goes back to the pool when it is gone.
     fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize);
 
-    /// Hands what was taken to the kernel, and takes back the pieces of what is gone.
+    /// FrameHandler what was taken to the kernel, and takes back the pieces of what is gone.
     fn flush(&mut self, pool: &mut Pool) -> io::Result<()>;
 
     /// What was lost here so far.

@@ -2,13 +2,13 @@
 //! takes interfaces back that went away.
 
 use crate::attached::Attached;
-use crate::clerk::{Book, Order};
 use crate::clock::Clock;
-use crate::dataplane::{Dataplane, Parts, Witness};
-use crate::handle::{Ear, Screen};
+use crate::dataplane::{Dataplane, FrameObserver, Parts};
+use crate::handle::{SnapshotPublisher, SwitchHandle};
 use crate::pool::Pool;
 use crate::port::Port;
 use crate::settings::LiveConfig;
+use crate::settings_worker::{Order, SettingsWorker};
 use crate::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
 use crate::switch::{Switch, Timer, Trouble};
 use forebay_tm::drive::EndOfTime;
@@ -50,7 +50,7 @@ impl Journal {
     }
 }
 
-impl Witness for Journal {
+impl FrameObserver for Journal {
     fn judged(&mut self, at: Instant, packet: &Packet, verdict: Verdict) {
         let fate = match verdict {
             Verdict::Queued { .. } => return,
@@ -114,7 +114,7 @@ pub struct Runtime<O: Opener> {
     switch: Switch<Attached<O::Port>, Journal>,
     opener: O,
     orders: Receiver<Order>,
-    screen: Screen,
+    screen: SnapshotPublisher,
     changed: u64,
     config: LiveConfig,
     start: time::Instant,
@@ -140,7 +140,7 @@ pub struct Source<'a> {
 
 impl<O: Opener> Runtime<O> {
     /// Opens all ports; the error names the one that cannot be opened.
-    pub fn new(config: LiveConfig, source: Source<'_>, mut opener: O, ear: Ear) -> Result<Self, String> {
+    pub fn new(config: LiveConfig, source: Source<'_>, mut opener: O, ear: SwitchHandle) -> Result<Self, String> {
         let run = &config.run;
         let mut pool = Pool::new(run.frames, run.frame).map_err(|error| {
             format!(
@@ -167,7 +167,7 @@ impl<O: Opener> Runtime<O> {
         let path = Dataplane::new(Tm::new(config.tm.clone()), parts, journal);
         let clock = Clock::new(run.catch_up, run.stall);
         let (requests, screen) = ear.split();
-        let book = Book {
+        let book = SettingsWorker {
             file: source.file.to_owned(),
             text: source.text.to_owned(),
             changes: source.changes.to_vec(),
@@ -198,7 +198,7 @@ impl<O: Opener> Runtime<O> {
         let (mut look, mut show, mut retry) = (time::Duration::ZERO, time::Duration::ZERO, RETRY);
         let end = loop {
             let up = self.start.elapsed();
-            let busy = match self.turn(up) {
+            let busy = match self.poll_once(up) {
                 Ok(busy) => busy,
                 Err(Trouble::Port(port, _)) => {
                     let (place, pool) = self.switch.port_and_pool(port);
@@ -239,7 +239,7 @@ impl<O: Opener> Runtime<O> {
         end
     }
 
-    fn turn(&mut self, up: time::Duration) -> Result<bool, Trouble> {
+    fn poll_once(&mut self, up: time::Duration) -> Result<bool, Trouble> {
         let machine = Instant::from_ps((up.as_nanos() as u64).saturating_mul(1_000));
         self.turns += 1;
         let timed = self.busy_turns % TIMED == 0;
@@ -271,7 +271,7 @@ impl<O: Opener> Runtime<O> {
         }
     }
 
-    /// Does what the clerk has ready; true if the switch is to stop.
+    /// Does what the settings worker has ready; true if the switch is to stop.
     fn serve(&mut self) -> bool {
         match self.orders.try_recv() {
             Err(_) => false,
@@ -279,7 +279,7 @@ impl<O: Opener> Runtime<O> {
             Ok(Order::Swap(settled, answer)) => {
                 let swapped = self.switch.path().reconfigure(settled.tm, settled.classifier, settled.treatment);
                 self.changed += u64::from(swapped.is_ok());
-                // The clerk waits for it, or has ended with the program.
+                // The settings worker waits for it, or has ended with the program.
                 let _ = answer.send(swapped.map_err(|error| format!("error: {error}")));
                 false
             }
@@ -345,11 +345,11 @@ impl<O: Opener> Runtime<O> {
                 outside,
                 received,
                 transmitted: path.transmitted(port),
-                uncut: path.uncut(port),
+                untrimmable: path.untrimmable(port),
                 queues: states,
             });
         }
-        let recent = std::mem::replace(&mut path.witness().recent, Vec::with_capacity(RECENT));
+        let recent = std::mem::replace(&mut path.observer().recent, Vec::with_capacity(RECENT));
         let pieces = (path.pool().pieces(), path.pool().free());
         let unforwarded = path.unforwarded();
         let tm = path.tm();

@@ -66,7 +66,7 @@ pub struct PortState {
     /// Frames and bytes that were put on its wire.
     pub transmitted: forebay_tm::counters::Count,
     /// Frames that were to be cut and could not be, since they are no IP packets.
-    pub uncut: u64,
+    pub untrimmable: u64,
     /// Its queues.
     pub queues: Vec<QueueState>,
 }

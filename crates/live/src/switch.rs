@@ -1,7 +1,7 @@
 //! The switch: ports, the clock, and the path between them, polled.
 
 use crate::clock::{Clock, Stalls};
-use crate::dataplane::{Dataplane, Outgoing, Witness};
+use crate::dataplane::{Dataplane, FrameObserver, Outgoing};
 use crate::pool::Pool;
 use crate::port::{Outside, Port, Received};
 use forebay_tm::Instant;
@@ -40,7 +40,7 @@ pub struct Switch<P, W = ()> {
     outgoing: Vec<Outgoing>,
 }
 
-impl<P: Port, W: Witness> Switch<P, W> {
+impl<P: Port, W: FrameObserver> Switch<P, W> {
     /// As many ports as the traffic manager has.
     pub fn new(ports: Vec<P>, path: Dataplane<W>, clock: Clock) -> Self {
         assert_eq!(ports.len(), path.tm().config().rates.len(), "a port of the traffic manager for each");
@@ -295,10 +295,10 @@ mod tests {
             // A frame takes 1,024 bytes of the wire: 163.84 us at 50 Mb/s.
             assert_eq!(sent.len(), 1 + 4_980_000 / 163_840);
             run(&mut switch, 5_000, 20_000);
-            let (uncut, counters) = (switch.path().uncut(1), switch.path().tm().pool_counters());
-            assert!(uncut > 100, "{uncut}");
+            let (untrimmable, counters) = (switch.path().untrimmable(1), switch.path().tm().pool_counters());
+            assert!(untrimmable > 100, "{untrimmable}");
             let whole = switch.ports()[1].sent.len() as u64;
-            assert_eq!(whole + uncut + counters.dropped.packets, 250, "{counters:?}");
+            assert_eq!(whole + untrimmable + counters.dropped.packets, 250, "{counters:?}");
             assert_eq!(switch.ports()[0].sent.len(), free, "none goes back");
             assert_eq!(switch.path().pool().free(), PIECES as usize);
         }

@@ -2,7 +2,7 @@
 //! must.
 
 use forebay_live::classify::{Classifier, Kind, Matches, Rule};
-use forebay_live::dataplane::{Dataplane, Forwarding, NO_PORT, Parts, RankFrom, Treatment, Witness};
+use forebay_live::dataplane::{Dataplane, Forwarding, FrameObserver, NO_PORT, Parts, RankFrom, Treatment};
 use forebay_live::edit::Lengths;
 use forebay_live::frame::Mac;
 use forebay_live::pool::{Pool, Slot};
@@ -99,7 +99,7 @@ struct Line {
     times: Option<(u64, u64)>,
 }
 
-impl Witness for Log {
+impl FrameObserver for Log {
     fn judged(&mut self, _: Instant, packet: &Packet, verdict: Verdict) {
         self.packet.insert(packet.id.0, self.next);
         self.next += 1;
@@ -180,7 +180,7 @@ fn run(switch: &str, arrivals: &[Arrival]) -> String {
     path.finish().unwrap();
     give_back(&mut path);
     assert_eq!(path.pool().free(), pieces, "every piece comes back");
-    path.witness().text()
+    path.observer().text()
 }
 
 /// Puts what leaves on no wire at all.

@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use forebay_sim::measure::RunResult;
-use forebay_sim::measure::chip::{PipelineRecord, SideRecord, WitnessRecord};
+use forebay_sim::measure::chip::{PipelineRecord, ReferenceRecord, SideRecord};
 use forebay_sim::scenario::Scenario;
 
 /// A number of a pipeline.
@@ -13,7 +13,7 @@ type Side = fn(&PipelineRecord) -> &SideRecord;
 type GetSide = fn(&SideRecord) -> u64;
 
 /// A number of a chip's witness.
-type GetWitness = fn(&WitnessRecord) -> u64;
+type GetWitness = fn(&ReferenceRecord) -> u64;
 
 /// The name of a switch.
 fn switch_name(scenario: &Scenario, index: u32) -> &str {

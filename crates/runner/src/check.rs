@@ -3,7 +3,7 @@
 use crate::Prepared;
 use crate::estimate::Estimate;
 use forebay_results::text::{TextTable as Table, bytes};
-use forebay_sim::paths::{Way, way};
+use forebay_sim::paths::{HostPath, path_between};
 use forebay_sim::scenario::Scenario;
 use forebay_sim::scenario::sweep::SweepPlan;
 use forebay_sim::workload::{self, Load};
@@ -94,12 +94,12 @@ fn ways(scenario: &Scenario) -> String {
     let mut table =
         Table::new(2, ["transport", "from host 0 to", "links", "base RTT", "bottleneck", "BDP", "in packets"]);
     for (name, transport) in &scenario.transports {
-        let to = |host: u32| (host, way(scenario, 0, host, &transport.common));
+        let to = |host: u32| (host, path_between(scenario, 0, host, &transport.common));
         // Hosts are numbered rack by rack: the nearest and the farthest are the next one and the last one.
         let last = scenario.network.hosts.len() as u32 - 1;
         let mut rows = vec![to(1), to(last)];
         rows.dedup_by_key(|(_, way)| *way);
-        for (host, Way { links, base_rtt, bottleneck }) in rows {
+        for (host, HostPath { links, base_rtt, bottleneck }) in rows {
             let bdp = bytes_in(bottleneck, base_rtt);
             let packet = u64::from(transport.common.mss + transport.common.header);
             table.row(vec![

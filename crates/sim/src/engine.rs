@@ -3,13 +3,13 @@
 //! Nodes meet only through links, and a packet needs at least the shortest link's delay and serialization time, the *lookahead*, to get
 //! from one to the next. So the node with the earliest event can handle all its events up to that event plus the
 //! lookahead, one after the other, before anybody else has a turn: nothing that others do meanwhile can reach it before.
-//! What a node does depends only on its own events in their own order (see `agenda.rs`), not on who had a turn when. So a
+//! What a node does depends only on its own events in their own order (see `event_queue.rs`), not on who had a turn when. So a
 //! run gives the same bytes however its nodes are spread over time, or over cores.
 //!
 //! What concerns the whole network (failures, samples, the end) happens between turns, at instants that no turn crosses: after
 //! everything before such an instant and before anything in it.
 
-use crate::agenda::{Agenda, Key, salt};
+use crate::event_queue::{EventQueue, Key, salt};
 use crate::flow::{FlowRecord, TrafficPlan};
 use crate::flows::FlowTable;
 use crate::host::{self, Host};
@@ -92,13 +92,13 @@ impl<'s> World<'s> {
             degree[cable.a as usize] += 1;
             degree[cable.b as usize] += 1;
         }
-        let agendas = degree.iter().enumerate().map(|(node, ports)| match node.checked_sub(hosts) {
-            None => Agenda::new(host::slot::COUNT),
-            Some(switch) => Agenda::new(Switch::slots(*ports, &scenario.switches[switch])),
+        let event_queues = degree.iter().enumerate().map(|(node, ports)| match node.checked_sub(hosts) {
+            None => EventQueue::new(host::slot::COUNT),
+            Some(switch) => EventQueue::new(Switch::slots(*ports, &scenario.switches[switch])),
         });
         let transports: Vec<_> = scenario.transports.iter().map(|(_, config)| config.clone()).collect();
         let telemetry = transports.iter().any(|config| config.kind.wants_telemetry());
-        let mut wires = Wires::new(agendas.collect(), telemetry);
+        let mut wires = Wires::new(event_queues.collect(), telemetry);
 
         let cabling = Ports::new(network);
         let fabric_links = connect(scenario, &cabling, &mut wires, &degree);
@@ -274,7 +274,7 @@ impl<'s> World<'s> {
                 self.sampler.sample(until, &self.switches, sink);
                 self.progress.sample(until, &self.net.flows, sink);
             }
-            let idle = self.net.wires.earliest() == crate::agenda::NEVER && changes.is_empty();
+            let idle = self.net.wires.earliest() == crate::event_queue::NEVER && changes.is_empty();
             let finished = self.net.flows.unfinished == 0 && until == check;
             if until == check {
                 check = check + CHECK;
@@ -291,7 +291,7 @@ impl<'s> World<'s> {
         loop {
             self.net.wires.see_to_epoch();
             let first = self.net.wires.earliest();
-            if first == crate::agenda::NEVER {
+            if first == crate::event_queue::NEVER {
                 return true;
             }
             let barrier = self.net.wires.clock.time(until);
@@ -300,7 +300,7 @@ impl<'s> World<'s> {
                 return true;
             }
             let horizon = Key::first_of((time + self.lookahead).min(barrier));
-            self.turn(first.node(), horizon);
+            self.run_batch(first.node(), horizon);
             self.turns += 1;
             if self.turns >= TURNS_PER_LOOK {
                 self.turns = 0;
@@ -319,20 +319,20 @@ impl<'s> World<'s> {
 
     /// One node handles its events before the horizon.
     #[inline(always)]
-    fn turn(&mut self, node: usize, horizon: Key) {
-        let mut agenda = self.net.wires.borrow_agenda(node);
+    fn run_batch(&mut self, node: usize, horizon: Key) {
+        let mut event_queue = self.net.wires.borrow_agenda(node);
         match self.hosts.get_mut(node) {
-            Some(host) => host.run(&mut agenda, horizon, &mut self.net),
+            Some(host) => host.run(&mut event_queue, horizon, &mut self.net),
             None => {
                 let switch = &mut self.switches[node - self.hosts.len()];
                 if switch.lines_up() {
-                    switch.run_lined_up(&mut agenda, horizon, &mut self.net);
+                    switch.run_lined_up(&mut event_queue, horizon, &mut self.net);
                 } else {
-                    switch.run(&mut agenda, horizon, &mut self.net);
+                    switch.run(&mut event_queue, horizon, &mut self.net);
                 }
             }
         }
-        self.net.wires.return_agenda(node, agenda);
+        self.net.wires.return_agenda(node, event_queue);
     }
 
     /// The time of the earliest event, or of the last barrier.

@@ -1,12 +1,12 @@
 //! A host: the ends of its flows, their timers, and the queue in front of its link.
 
-use crate::agenda::{Agenda, Key, NEVER, Sized};
+use crate::event_queue::{EventQueue, FixedEventQueue, Key, NEVER};
 use crate::flow::NONE;
 use crate::flows::{Armed, FlowTable};
 use crate::measure::trace::What;
 use crate::net::Net;
 use crate::nic::{End, Handed, Nic};
-use crate::packet::{Kind, Label, OPEN_WINDOW, Packet, Slot, flag};
+use crate::packet::{Kind, Metadata, OPEN_WINDOW, Packet, Slot, flag};
 use crate::transport::ndp::PullQueue;
 use crate::transport::{FlowInfo, Receiver, Reply, Sender, Wake};
 use crate::wires::Wires;
@@ -14,7 +14,7 @@ use forebay_tm::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The slots of a host's agenda.
+/// The slots of a host's event_queue.
 pub(crate) mod slot {
     /// The link is free.
     pub(crate) const NIC: usize = 0;
@@ -28,8 +28,8 @@ pub(crate) mod slot {
     pub(crate) const COUNT: usize = 4;
 }
 
-/// A host's agenda, its size known.
-pub(crate) type HostAgenda<'a> = Sized<'a, { 2 * slot::COUNT }>;
+/// A host's event_queue, its size known.
+pub(crate) type HostAgenda<'a> = FixedEventQueue<'a, { 2 * slot::COUNT }>;
 
 /// What a timer is for, in the order in which timers of one instant run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,10 +107,10 @@ impl Host {
     }
 
     /// Handles all events before the horizon.
-    pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
-        let agenda = &mut agenda.sized::<{ 2 * slot::COUNT }>();
+    pub(crate) fn run(&mut self, event_queue: &mut EventQueue, horizon: Key, around: &mut Net) {
+        let event_queue = &mut event_queue.sized::<{ 2 * slot::COUNT }>();
         loop {
-            let key = agenda.next();
+            let key = event_queue.next();
             if key >= horizon {
                 return;
             }
@@ -118,16 +118,16 @@ impl Host {
             let now = around.wires.clock.instant(key);
             match key.slot() {
                 slot::ARRIVAL => {
-                    let (label, next) = around.wires.take(self.incoming);
-                    agenda.set(slot::ARRIVAL, next);
-                    self.receive(now, label.packet, agenda, around);
+                    let (metadata, next) = around.wires.take(self.incoming);
+                    event_queue.set(slot::ARRIVAL, next);
+                    self.receive(now, metadata.packet, event_queue, around);
                 }
                 slot::NIC if self.nic.is_managed() => {
-                    self.nic.free(now, agenda, &mut around.wires, &mut around.flows);
+                    self.nic.free(now, event_queue, &mut around.wires, &mut around.flows);
                 }
-                slot::NIC => self.link_is_free(now, agenda, around),
-                slot::TIMERS => self.timers_due(now, agenda, around),
-                _ => self.starts_due(now, agenda, around),
+                slot::NIC => self.link_is_free(now, event_queue, around),
+                slot::TIMERS => self.timers_due(now, event_queue, around),
+                _ => self.starts_due(now, event_queue, around),
             }
         }
     }
@@ -135,19 +135,19 @@ impl Host {
     // ---- Flows start -------------------------------------------------------------------------------------------------
 
     #[inline(never)]
-    fn starts_due(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn starts_due(&mut self, now: Instant, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         while let Some(flow) = self.starts.get(self.started).copied() {
             if around.flows.records[flow as usize].spec.start > now {
                 break;
             }
             self.started += 1;
-            self.start(now, flow, agenda, around);
+            self.start(now, flow, event_queue, around);
         }
         let next = self.next_start(&around.flows, &around.wires);
-        agenda.set(slot::STARTS, next);
+        event_queue.set(slot::STARTS, next);
     }
 
-    fn start(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn start(&mut self, now: Instant, number: u32, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let (info, ideal) = flow_info(number, around);
         let record = &mut around.flows.records[number as usize];
         (record.spec.start, record.ideal) = (now, ideal);
@@ -155,13 +155,13 @@ impl Host {
         let record = &around.flows.records[number as usize];
         let armed = Armed { machine: sender, armed: Instant::NEVER, paced: Instant::NEVER, until: record.spec.until };
         around.flows.flows[number as usize].sender = around.flows.senders.insert(armed);
-        self.pump(now, number, agenda, around);
+        self.pump(now, number, event_queue, around);
     }
 
     // ---- Packets come in ---------------------------------------------------------------------------------------------
 
     #[inline(always)]
-    fn receive(&mut self, now: Instant, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn receive(&mut self, now: Instant, slot: Slot, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         if around.watched {
             around.tracer.at_host(now, self.number, slot, What::Received, &around.wires);
         }
@@ -169,7 +169,7 @@ impl Host {
         let packet = around.wires.arena.get_mut(slot);
         let for_receiver = matches!(packet.kind, Kind::Data | Kind::Probe) && !packet.has(flag::RETURNED);
         if for_receiver {
-            self.receive_data(now, slot, agenda, around);
+            self.receive_data(now, slot, event_queue, around);
             return;
         }
         let number = packet.flow;
@@ -179,20 +179,20 @@ impl Host {
             let telemetry = around.wires.arena.telemetry(slot);
             around.flows.senders.get_mut(sender).machine.on_answer(now, packet, telemetry);
             around.wires.arena.remove(slot);
-            self.pump(now, number, agenda, around);
+            self.pump(now, number, event_queue, around);
         } else {
             around.wires.arena.remove(slot);
         }
     }
 
     #[inline(always)]
-    fn receive_data(&mut self, now: Instant, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn receive_data(&mut self, now: Instant, slot: Slot, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let packet = around.wires.arena.get_mut(slot);
         let number = packet.flow;
         let flow = &around.flows.flows[number as usize];
         let receiver = if flow.receiver == NONE {
             if around.flows.records[number as usize].is_complete() {
-                return self.answer_late(now, slot, agenda, around);
+                return self.answer_late(now, slot, event_queue, around);
             }
             self.open_receiver(now, number, around)
         } else {
@@ -207,21 +207,21 @@ impl Host {
         }
         let reply = armed.machine.on_packet(now, packet);
         if armed.machine.is_complete() {
-            return self.complete(now, number, slot, reply, agenda, around);
+            return self.complete(now, number, slot, reply, event_queue, around);
         }
         let deadline = armed.machine.deadline();
         if deadline < armed.armed {
             armed.armed = deadline;
             let hash = around.flows.flows[number as usize].hash;
-            self.set_timer(Timer { at: deadline, purpose: Purpose::Receiver, hash, flow: number }, agenda, around);
+            self.set_timer(Timer { at: deadline, purpose: Purpose::Receiver, hash, flow: number }, event_queue, around);
         }
         match reply {
             Reply::Nothing => around.wires.arena.remove(slot),
-            Reply::Answer => self.answer(now, number, slot, agenda, around),
+            Reply::Answer => self.answer(now, number, slot, event_queue, around),
             Reply::AnswerAndPull => {
-                self.answer(now, number, slot, agenda, around);
+                self.answer(now, number, slot, event_queue, around);
                 self.pulls.request(number);
-                self.pull(now, agenda, around);
+                self.pull(now, event_queue, around);
             }
         }
     }
@@ -254,7 +254,7 @@ impl Host {
         number: u32,
         slot: Slot,
         reply: Reply,
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         around: &mut Net,
     ) {
         let flow = &mut around.flows.flows[number as usize];
@@ -268,22 +268,22 @@ impl Host {
         record.received = received;
         around.flows.unfinished -= 1;
         if reply == Reply::Nothing {
-            self.answer_late(now, slot, agenda, around);
+            self.answer_late(now, slot, event_queue, around);
         } else {
-            self.answer(now, number, slot, agenda, around);
+            self.answer(now, number, slot, event_queue, around);
         }
         // What waited for this flow starts here, or is told to start here later.
         let spec = around.flows.records[number as usize].spec;
         for (at, next) in around.traffic.arrived(now, number, &spec, &mut around.flows) {
             let hash = around.flows.flows[next as usize].hash;
-            self.set_timer(Timer { at, purpose: Purpose::Start, hash, flow: next }, agenda, around);
+            self.set_timer(Timer { at, purpose: Purpose::Start, hash, flow: next }, event_queue, around);
         }
     }
 
     /// A packet of a flow that is complete: the sender missed the last answer.
     #[cold]
     #[inline(never)]
-    fn answer_late(&mut self, now: Instant, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn answer_late(&mut self, now: Instant, slot: Slot, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let packet = around.wires.arena.get_mut(slot);
         let number = packet.flow;
         let flow = &around.flows.flows[number as usize];
@@ -298,12 +298,12 @@ impl Host {
         packet.flags &= flag::CE | flag::TRACED;
         packet.more = Default::default();
         packet.window = OPEN_WINDOW;
-        self.answer(now, number, slot, agenda, around);
+        self.answer(now, number, slot, event_queue, around);
     }
 
     /// Sends a packet that has been made into an answer back to the flow's source.
     #[inline(always)]
-    fn answer(&mut self, now: Instant, number: u32, slot: Slot, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn answer(&mut self, now: Instant, number: u32, slot: Slot, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let flow = &around.flows.flows[number as usize];
         let packet = around.wires.arena.get_mut(slot);
         packet.to = flow.src;
@@ -314,17 +314,17 @@ impl Host {
         packet.spreads = 0;
         // An answer is never marked, and goes before data where ABM tells them apart.
         packet.flags = (packet.flags & flag::OF_ANSWERS) | flag::UNSCHEDULED;
-        let label = Label::of(packet, slot, packet.bytes);
-        self.send(now, label, (number, End::Receiver), agenda, around);
+        let metadata = Metadata::of(packet, slot, packet.bytes);
+        self.send(now, metadata, (number, End::Receiver), event_queue, around);
     }
 
     // ---- Packets go out ----------------------------------------------------------------------------------------------
 
     /// Sends what a sender has to send, and sees to its timer. As long as the wire takes all of it at once, that is little work.
     #[inline(always)]
-    fn pump(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn pump(&mut self, now: Instant, number: u32, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         if self.nic.has_waiting() || around.watched {
-            return self.pump_slowly(now, number, agenda, around);
+            return self.pump_slowly(now, number, event_queue, around);
         }
         let mut outgoing = Outgoing::new(now, number, around);
         if now >= around.flows.senders.get_mut(outgoing.sender).until {
@@ -332,18 +332,18 @@ impl Host {
         }
         while let Some(slot) = outgoing.poll(now, around) {
             self.sent += 1;
-            if !self.nic.send_at_once(now, outgoing.label(slot), &mut around.wires) {
+            if !self.nic.send_at_once(now, outgoing.metadata(slot), &mut around.wires) {
                 let from = (number, End::Source);
-                self.nic.wait_unlabeled(now, slot, from, agenda, &mut around.wires, &mut around.flows);
-                return self.pump_slowly(now, number, agenda, around);
+                self.nic.wait_unlabeled(now, slot, from, event_queue, &mut around.wires, &mut around.flows);
+                return self.pump_slowly(now, number, event_queue, around);
             }
         }
-        self.rest(now, number, &outgoing, false, agenda, around);
+        self.rest(now, number, &outgoing, false, event_queue, around);
     }
 
     /// The same while packets wait: a sender is not asked for more than may wait of it. Or while somebody watches.
     #[inline(never)]
-    fn pump_slowly(&mut self, now: Instant, number: u32, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn pump_slowly(&mut self, now: Instant, number: u32, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let mut outgoing = Outgoing::new(now, number, around);
         let mut room = self.nic.room(number, &around.flows);
         if room >= outgoing.full && now >= around.flows.senders.get_mut(outgoing.sender).until {
@@ -351,8 +351,8 @@ impl Host {
         }
         while room >= outgoing.full {
             let Some(slot) = outgoing.poll(now, around) else { break };
-            let label = outgoing.label(slot);
-            if self.send(now, label, (number, End::Source), agenda, around) == Handed::Waits {
+            let metadata = outgoing.metadata(slot);
+            if self.send(now, metadata, (number, End::Source), event_queue, around) == Handed::Waits {
                 room = room.saturating_sub(u64::from(outgoing.packet.bytes));
                 if room < outgoing.full {
                     // Another segment may follow.
@@ -364,7 +364,7 @@ impl Host {
         if is_throttled {
             self.nic.throttle(number, &around.flows);
         }
-        self.rest(now, number, &outgoing, is_throttled, agenda, around);
+        self.rest(now, number, &outgoing, is_throttled, event_queue, around);
     }
 
     /// A sender has sent what it may: sees to its timer, or to its end.
@@ -375,7 +375,7 @@ impl Host {
         number: u32,
         outgoing: &Outgoing,
         is_throttled: bool,
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         around: &mut Net,
     ) {
         let armed = around.flows.senders.get_mut(outgoing.sender);
@@ -394,10 +394,10 @@ impl Host {
         }
         if sets_release {
             armed.paced = release;
-            self.set_timer(Timer { at: release, purpose: Purpose::Pace, ..timer }, agenda, around);
+            self.set_timer(Timer { at: release, purpose: Purpose::Pace, ..timer }, event_queue, around);
         }
         if sets_deadline {
-            self.set_timer(timer, agenda, around);
+            self.set_timer(timer, event_queue, around);
         }
     }
 
@@ -431,16 +431,16 @@ impl Host {
     fn send(
         &mut self,
         now: Instant,
-        label: Label,
+        metadata: Metadata,
         from: (u32, End),
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         around: &mut Net,
     ) -> Handed {
         self.sent += 1;
         if around.watched {
-            return self.send_watched(now, label, from, agenda, around);
+            return self.send_watched(now, metadata, from, event_queue, around);
         }
-        self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows)
+        self.nic.send(now, metadata, from, event_queue, &mut around.wires, &mut around.flows)
     }
 
     #[cold]
@@ -448,19 +448,19 @@ impl Host {
     fn send_watched(
         &mut self,
         now: Instant,
-        label: Label,
+        metadata: Metadata,
         from: (u32, End),
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         around: &mut Net,
     ) -> Handed {
         // A managed queue does not say what became of the packet, and may mark it.
         if self.nic.is_managed() {
-            self.trace(now, label.packet, Handed::Over, around);
+            self.trace(now, metadata.packet, Handed::Over, around);
         }
-        let handed = self.nic.send(now, label, from, agenda, &mut around.wires, &mut around.flows);
+        let handed = self.nic.send(now, metadata, from, event_queue, &mut around.wires, &mut around.flows);
         // The slot of a packet that was dropped is as it was until another packet gets it.
         if !self.nic.is_managed() {
-            self.trace(now, label.packet, handed, around);
+            self.trace(now, metadata.packet, handed, around);
         }
         handed
     }
@@ -477,59 +477,59 @@ impl Host {
 
     /// The link is free: hands it what waits, as much as it may have, and asks senders whose packets leave for more.
     #[inline(never)]
-    fn link_is_free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn link_is_free(&mut self, now: Instant, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         while let Some(departure) = self.nic.next(now, &mut around.wires, &mut around.flows) {
             if around.watched {
-                self.trace(now, departure.label.packet, Handed::Over, around);
+                self.trace(now, departure.metadata.packet, Handed::Over, around);
             }
             if departure.wakes && around.flows.flows[departure.flow as usize].sender != NONE {
-                self.pump_slowly(now, departure.flow, agenda, around);
+                self.pump_slowly(now, departure.flow, event_queue, around);
             }
         }
-        self.nic.arm(agenda, &around.wires);
+        self.nic.arm(event_queue, &around.wires);
     }
 
     // ---- Timers ------------------------------------------------------------------------------------------------------
 
     #[inline(never)]
-    fn set_timer(&mut self, timer: Timer, agenda: &mut HostAgenda<'_>, around: &Net) {
+    fn set_timer(&mut self, timer: Timer, event_queue: &mut HostAgenda<'_>, around: &Net) {
         if timer.at == Instant::NEVER {
             return;
         }
         self.timers.push(Reverse(timer));
-        self.show_timers(agenda, around);
+        self.show_timers(event_queue, around);
     }
 
-    /// Enters the earliest timer into the agenda.
-    fn show_timers(&self, agenda: &mut HostAgenda<'_>, around: &Net) {
+    /// Enters the earliest timer into the event_queue.
+    fn show_timers(&self, event_queue: &mut HostAgenda<'_>, around: &Net) {
         let key = self.timers.peek().map_or(NEVER, |timer| around.wires.clock.timer(timer.0.at, slot::TIMERS));
-        agenda.set(slot::TIMERS, key);
+        event_queue.set(slot::TIMERS, key);
     }
 
     #[inline(never)]
-    fn timers_due(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn timers_due(&mut self, now: Instant, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         while let Some(Reverse(timer)) = self.timers.peek().copied() {
             if timer.at > now {
                 break;
             }
             self.timers.pop();
             match timer.purpose {
-                Purpose::Sender => self.sender_due(now, timer, agenda, around),
-                Purpose::Pace => self.pace_due(now, timer, agenda, around),
-                Purpose::Receiver => self.receiver_due(now, timer, agenda, around),
-                Purpose::Start => self.start(now, timer.flow, agenda, around),
+                Purpose::Sender => self.sender_due(now, timer, event_queue, around),
+                Purpose::Pace => self.pace_due(now, timer, event_queue, around),
+                Purpose::Receiver => self.receiver_due(now, timer, event_queue, around),
+                Purpose::Start => self.start(now, timer.flow, event_queue, around),
                 Purpose::Pull => {
                     if self.pull_armed == timer.at {
                         self.pull_armed = Instant::NEVER;
-                        self.pull(now, agenda, around);
+                        self.pull(now, event_queue, around);
                     }
                 }
             }
         }
-        self.show_timers(agenda, around);
+        self.show_timers(event_queue, around);
     }
 
-    fn sender_due(&mut self, now: Instant, timer: Timer, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn sender_due(&mut self, now: Instant, timer: Timer, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let place = around.flows.flows[timer.flow as usize].sender;
         if place == NONE {
             return;
@@ -546,16 +546,16 @@ impl Host {
                 sender.set_in_host(self.nic.waiting_in(queue) > 0);
             }
             armed.machine.on_deadline(now);
-            self.pump(now, timer.flow, agenda, around);
+            self.pump(now, timer.flow, event_queue, around);
         } else {
             // It has moved on since the timer was set.
             let deadline = armed.machine.deadline();
             armed.armed = deadline;
-            self.set_timer(Timer { at: deadline, ..timer }, agenda, around);
+            self.set_timer(Timer { at: deadline, ..timer }, event_queue, around);
         }
     }
 
-    fn pace_due(&mut self, now: Instant, timer: Timer, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn pace_due(&mut self, now: Instant, timer: Timer, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let place = around.flows.flows[timer.flow as usize].sender;
         if place == NONE {
             return;
@@ -563,11 +563,11 @@ impl Host {
         let armed = around.flows.senders.get_mut(place);
         if armed.paced == timer.at {
             armed.paced = Instant::NEVER;
-            self.pump(now, timer.flow, agenda, around);
+            self.pump(now, timer.flow, event_queue, around);
         }
     }
 
-    fn receiver_due(&mut self, now: Instant, timer: Timer, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn receiver_due(&mut self, now: Instant, timer: Timer, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         let place = around.flows.flows[timer.flow as usize].receiver;
         if place == NONE {
             return;
@@ -583,20 +583,20 @@ impl Host {
             let reply = armed.machine.on_deadline(now, &mut packet);
             let next = armed.machine.deadline();
             armed.armed = next;
-            self.set_timer(Timer { at: next, ..timer }, agenda, around);
+            self.set_timer(Timer { at: next, ..timer }, event_queue, around);
             if reply != Reply::Nothing {
                 let slot = around.wires.arena.insert(packet);
-                self.answer(now, timer.flow, slot, agenda, around);
+                self.answer(now, timer.flow, slot, event_queue, around);
             }
             return;
         }
         armed.armed = deadline;
-        self.set_timer(Timer { at: deadline, ..timer }, agenda, around);
+        self.set_timer(Timer { at: deadline, ..timer }, event_queue, around);
     }
 
     /// Sends the pulls that are due.
     #[inline(never)]
-    fn pull(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, around: &mut Net) {
+    fn pull(&mut self, now: Instant, event_queue: &mut HostAgenda<'_>, around: &mut Net) {
         while let Some(number) = self.pulls.next(now, self.pull_spacing) {
             let place = around.flows.flows[number as usize].receiver;
             if place == NONE {
@@ -608,12 +608,12 @@ impl Host {
                 self.pulls.request(number);
             }
             let slot = around.wires.arena.insert(packet);
-            self.answer(now, number, slot, agenda, around);
+            self.answer(now, number, slot, event_queue, around);
         }
         let deadline = self.pulls.deadline().max(now);
         if deadline < self.pull_armed {
             self.pull_armed = deadline;
-            self.set_timer(Timer { at: deadline, purpose: Purpose::Pull, hash: 0, flow: NONE }, agenda, around);
+            self.set_timer(Timer { at: deadline, purpose: Purpose::Pull, hash: 0, flow: NONE }, event_queue, around);
         }
     }
 }
@@ -679,8 +679,8 @@ impl Outgoing {
     }
 
     #[inline(always)]
-    fn label(&self, slot: Slot) -> Label {
-        Label::of(&self.packet, slot, self.packet.bytes)
+    fn metadata(&self, slot: Slot) -> Metadata {
+        Metadata::of(&self.packet, slot, self.packet.bytes)
     }
 }
 

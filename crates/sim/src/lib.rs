@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-mod agenda;
 mod chip;
 pub mod engine;
+mod event_queue;
 pub mod flow;
 mod flows;
 mod host;

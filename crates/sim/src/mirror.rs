@@ -2,11 +2,11 @@
 //!
 //! The header of a rejected packet goes to the recirculation port of the pipeline that the packet came in by, a link from the switch to
 //! itself with a queue in front of it. When it comes out it arrives once more, at the port that had no room for its packet: this port is
-//! the destination on its label.
+//! the destination on its metadata.
 
-use crate::agenda::Key;
+use crate::event_queue::Key;
 use crate::measure::RecirculationRecord;
-use crate::packet::{Kind, Label, Packet, Slot, flag};
+use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::MirrorSetup;
 use crate::wires::Wires;
 use forebay_tm::{Instant, Reason};
@@ -73,14 +73,14 @@ impl Mirror {
         packet.class = self.setup.class;
         packet.bytes = u64::from(packet.bytes).min(self.setup.size.get()) as u32;
         let bytes = packet.bytes;
-        let label = Label::of(&Packet { to: to as u32, ..*packet }, slot, bytes);
+        let metadata = Metadata::of(&Packet { to: to as u32, ..*packet }, slot, bytes);
         let start = port.free_at.max(now);
         if start > now {
             port.starts.push_back(start);
         }
         port.record.mirrored += 1;
         port.record.peak = port.record.peak.max(port.starts.len() as u64);
-        let (end, key) = wires.send_around(port.link, label, start);
+        let (end, key) = wires.send_around(port.link, metadata, start);
         port.free_at = end;
         Some(key.map(|key| (port.slot, key)))
     }

@@ -148,19 +148,19 @@ impl Telemetry {
 /// What a switch needs of most packets. It travels with a packet on a link, so that a switch through which a packet only passes does
 /// not have to look at the packet itself, which may be far away in memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Label {
+pub(crate) struct Metadata {
     pub(crate) packet: Slot,
     pub(crate) to: u32,
     pub(crate) hash: u32,
-    /// The bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled, in one word: a label is 16 bytes, which move at once.
+    /// The bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled, in one word: a metadata is 16 bytes, which move at once.
     rest: u32,
 }
 
-impl Label {
+impl Metadata {
     const BYTES: u32 = 24;
     const CLASS: u32 = 6;
 
-    /// The label of a packet that leaves with so many bytes.
+    /// The metadata of a packet that leaves with so many bytes.
     #[inline(always)]
     pub(crate) fn of(packet: &Packet, slot: Slot, bytes: u32) -> Self {
         let unscheduled = (packet.flags & flag::UNSCHEDULED) / flag::UNSCHEDULED;
@@ -169,7 +169,7 @@ impl Label {
         Self { packet: slot, to: packet.to, hash: packet.hash, rest: marks << Self::BYTES | bytes }
     }
 
-    /// The label of something that never leaves its switch: a number that means something there, and bytes.
+    /// The metadata of something that never leaves its switch: a number that means something there, and bytes.
     pub(crate) fn inside(number: u32, bytes: u32) -> Self {
         Self { packet: number, rest: bytes, ..Self::default() }
     }
@@ -248,10 +248,10 @@ impl Arena {
         &self.packets[slot as usize]
     }
 
-    /// The label of a packet that leaves with so many bytes.
+    /// The metadata of a packet that leaves with so many bytes.
     #[inline(always)]
-    pub(crate) fn label(&self, slot: Slot, bytes: u32) -> Label {
-        Label::of(self.get(slot), slot, bytes)
+    pub(crate) fn metadata(&self, slot: Slot, bytes: u32) -> Metadata {
+        Metadata::of(self.get(slot), slot, bytes)
     }
 
     /// A packet, to be changed.
@@ -292,12 +292,12 @@ mod tests {
             (9_000, 1, flag::UNSCHEDULED),
         ] {
             let slot = arena.insert(Packet { bytes, class, flags, to: 9, hash: 77, ..Packet::default() });
-            let label = arena.label(slot, bytes);
-            assert_eq!((label.packet, label.to, label.hash, label.bytes()), (slot, 9, 77, bytes));
-            assert_eq!((label.class(), label.ect()), (u32::from(class), flags & flag::ECT != 0));
-            assert_eq!(label.unscheduled(), flags & flag::UNSCHEDULED != 0);
+            let metadata = arena.metadata(slot, bytes);
+            assert_eq!((metadata.packet, metadata.to, metadata.hash, metadata.bytes()), (slot, 9, 77, bytes));
+            assert_eq!((metadata.class(), metadata.ect()), (u32::from(class), flags & flag::ECT != 0));
+            assert_eq!(metadata.unscheduled(), flags & flag::UNSCHEDULED != 0);
         }
-        assert_eq!(size_of::<Label>(), 16);
+        assert_eq!(size_of::<Metadata>(), 16);
     }
 
     #[test]

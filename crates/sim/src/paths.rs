@@ -36,9 +36,9 @@ pub(crate) fn switch_salt(seed: u64, switch: u32) -> u32 {
     mix(seed ^ mix(0x5a17 + u64::from(switch))) as u32
 }
 
-/// What the way from one host to another is like while nothing else is there.
+/// The path from one host to another in an empty network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct HostPath {
     /// Links on it.
     pub links: usize,
     /// The time from sending a full packet until its answer is back.
@@ -47,13 +47,13 @@ pub struct Way {
     pub bottleneck: Rate,
 }
 
-/// The way from one host to another for packets of a transport.
-pub fn way(scenario: &Scenario, from: u32, to: u32, common: &Common) -> Way {
+/// The path from one host to another for packets of a transport.
+pub fn path_between(scenario: &Scenario, from: u32, to: u32, common: &Common) -> HostPath {
     let ports = Ports::new(&scenario.network);
     let routes = Routes::new(&scenario.network, &ports, &Alive::all(&scenario.network));
     let fabric = Fabric::new(&scenario.network, routes, scenario.seed);
     let (forward, backward) = (fabric.path(from, to, 0), fabric.path(to, from, 0));
-    Way {
+    HostPath {
         links: forward.len(),
         base_rtt: ideal::base_rtt(&forward, &backward, common.mss + common.header, common.ack_bytes),
         bottleneck: forward.iter().map(|(rate, _)| *rate).min().unwrap_or_default(),

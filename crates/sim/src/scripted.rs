@@ -1,7 +1,7 @@
 //! A switch that plays a script: it holds packets for half a round trip, does to some of them what the script says, and keeps what it saw.
 
 use crate::flows::FlowTable;
-use crate::packet::{Kind, Label, Packet, flag};
+use crate::packet::{Kind, Metadata, Packet, flag};
 use forebay_script::director::Subject;
 use forebay_script::file::Script;
 use forebay_script::play::{DelayLine, Fate, Play};
@@ -26,7 +26,7 @@ struct Known {
 /// A script that is being played, and what was seen.
 pub(crate) struct Scripted {
     play: Play,
-    pub(crate) held: DelayLine<Label>,
+    pub(crate) held: DelayLine<Metadata>,
     flows: Vec<Known>,
     pub(crate) events: Vec<Event>,
 }

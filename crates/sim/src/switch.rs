@@ -2,15 +2,15 @@
 
 mod lined_up;
 
-use crate::agenda::{Agenda, Key, MAX_SLOTS, NEVER, Sized};
 use crate::chip::Chip;
+use crate::event_queue::{EventQueue, FixedEventQueue, Key, MAX_SLOTS, NEVER};
 use crate::measure::RecirculationRecord;
 use crate::measure::chip::ChipRecord;
 use crate::measure::histogram::Shares;
 use crate::measure::trace::What;
 use crate::mirror::Mirror;
 use crate::net::Net;
-use crate::packet::{HopStamp, Kind, Label, Packet, Slot, flag};
+use crate::packet::{HopStamp, Kind, Metadata, Packet, Slot, flag};
 use crate::paths::switch_salt;
 use crate::routing::{Routes, Ways, choose};
 use crate::scenario::{ChipSetup, MirrorSetup, PathChoice, SwitchSetup};
@@ -45,7 +45,7 @@ const MIRROR: u8 = 1;
 const CHIP: u8 = 2;
 const SCRIPT: u8 = 3;
 
-/// Slots that the agenda of a chip may have: each number has a copy of the loop.
+/// Slots that the event_queue of a chip may have: each number has a copy of the loop.
 const CHIP_SLOTS: [usize; 2] = [32, 256];
 
 /// What was found when packets were dropped in a buffer.
@@ -186,7 +186,7 @@ impl Switch {
         (0..self.at_drops.len()).map(|buffer| self.view(buffer))
     }
 
-    /// Slots of its agenda: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
+    /// Slots of its event_queue: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
     /// both. Switches that mirror or play a script have all there can be, programmable chips one of a few numbers.
     pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
         if let Some(chip) = &setup.chip {
@@ -198,49 +198,49 @@ impl Switch {
     }
 
     /// Handles all events before the horizon.
-    pub(crate) fn run(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
+    pub(crate) fn run(&mut self, event_queue: &mut EventQueue, horizon: Key, around: &mut Net) {
         if !self.is_plain {
-            return self.run_special(agenda, horizon, around);
+            return self.run_special(event_queue, horizon, around);
         }
-        match agenda.slots() {
-            2 => self.run_sized::<4, PLAIN>(agenda.sized(), horizon, around),
-            4 => self.run_sized::<8, PLAIN>(agenda.sized(), horizon, around),
-            8 => self.run_sized::<16, PLAIN>(agenda.sized(), horizon, around),
-            16 => self.run_sized::<32, PLAIN>(agenda.sized(), horizon, around),
-            32 => self.run_sized::<64, PLAIN>(agenda.sized(), horizon, around),
-            64 => self.run_sized::<128, PLAIN>(agenda.sized(), horizon, around),
-            128 => self.run_sized::<256, PLAIN>(agenda.sized(), horizon, around),
-            256 => self.run_sized::<512, PLAIN>(agenda.sized(), horizon, around),
-            512 => self.run_sized::<1024, PLAIN>(agenda.sized(), horizon, around),
-            _ => self.run_sized::<{ 2 * MAX_SLOTS }, PLAIN>(agenda.sized(), horizon, around),
+        match event_queue.slots() {
+            2 => self.run_sized::<4, PLAIN>(event_queue.sized(), horizon, around),
+            4 => self.run_sized::<8, PLAIN>(event_queue.sized(), horizon, around),
+            8 => self.run_sized::<16, PLAIN>(event_queue.sized(), horizon, around),
+            16 => self.run_sized::<32, PLAIN>(event_queue.sized(), horizon, around),
+            32 => self.run_sized::<64, PLAIN>(event_queue.sized(), horizon, around),
+            64 => self.run_sized::<128, PLAIN>(event_queue.sized(), horizon, around),
+            128 => self.run_sized::<256, PLAIN>(event_queue.sized(), horizon, around),
+            256 => self.run_sized::<512, PLAIN>(event_queue.sized(), horizon, around),
+            512 => self.run_sized::<1024, PLAIN>(event_queue.sized(), horizon, around),
+            _ => self.run_sized::<{ 2 * MAX_SLOTS }, PLAIN>(event_queue.sized(), horizon, around),
         }
     }
 
     /// [`Switch::run`] of switches that mirror or play a script, and of chips.
     #[cold]
     #[inline(never)]
-    fn run_special(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
-        match (self.chip.is_some(), agenda.slots()) {
+    fn run_special(&mut self, event_queue: &mut EventQueue, horizon: Key, around: &mut Net) {
+        match (self.chip.is_some(), event_queue.slots()) {
             (false, _) if self.script.is_some() => {
-                self.run_sized::<{ 2 * MAX_SLOTS }, SCRIPT>(agenda.sized(), horizon, around);
+                self.run_sized::<{ 2 * MAX_SLOTS }, SCRIPT>(event_queue.sized(), horizon, around);
             }
-            (false, _) => self.run_sized::<{ 2 * MAX_SLOTS }, MIRROR>(agenda.sized(), horizon, around),
-            (true, 32) => self.run_sized::<64, CHIP>(agenda.sized(), horizon, around),
-            (true, 256) => self.run_sized::<512, CHIP>(agenda.sized(), horizon, around),
-            (true, _) => self.run_sized::<{ 2 * MAX_SLOTS }, CHIP>(agenda.sized(), horizon, around),
+            (false, _) => self.run_sized::<{ 2 * MAX_SLOTS }, MIRROR>(event_queue.sized(), horizon, around),
+            (true, 32) => self.run_sized::<64, CHIP>(event_queue.sized(), horizon, around),
+            (true, 256) => self.run_sized::<512, CHIP>(event_queue.sized(), horizon, around),
+            (true, _) => self.run_sized::<{ 2 * MAX_SLOTS }, CHIP>(event_queue.sized(), horizon, around),
         }
     }
 
     /// Handles all events before the horizon, for one kind of switch.
     fn run_sized<const NODES: usize, const WHAT: u8>(
         &mut self,
-        mut agenda: Sized<'_, NODES>,
+        mut event_queue: FixedEventQueue<'_, NODES>,
         horizon: Key,
         around: &mut Net,
     ) {
-        let agenda = &mut agenda;
+        let event_queue = &mut event_queue;
         loop {
-            let key = agenda.next();
+            let key = event_queue.next();
             if key >= horizon {
                 return;
             }
@@ -249,37 +249,37 @@ impl Switch {
             let slot = key.slot();
             if slot < NODES / 4 {
                 if WHAT == SCRIPT && slot == self.ports.len() {
-                    self.go_on(now, agenda, around);
+                    self.go_on(now, event_queue, around);
                 } else if WHAT != CHIP {
-                    self.transmission_over(now, slot, agenda, around);
+                    self.transmission_over(now, slot, event_queue, around);
                 } else if slot < self.ports.len() {
-                    self.chip_transmit(now, slot, agenda, around);
+                    self.chip_transmit(now, slot, event_queue, around);
                 } else {
-                    self.chip_due(now, slot, agenda, around);
+                    self.chip_due(now, slot, event_queue, around);
                 }
             } else {
                 let from = slot - NODES / 4;
-                let (label, next) = around.wires.take(self.first_incoming + from as u32);
-                agenda.set(slot, next);
+                let (metadata, next) = around.wires.take(self.first_incoming + from as u32);
+                event_queue.set(slot, next);
                 if WHAT == CHIP {
                     match from.checked_sub(self.ports.len()) {
-                        None => self.chip_arrive(now, from, label, agenda, around),
-                        Some(pipeline) => self.chip_arrive_again(now, pipeline, label, agenda, around),
+                        None => self.chip_arrive(now, from, metadata, event_queue, around),
+                        Some(pipeline) => self.chip_arrive_again(now, pipeline, metadata, event_queue, around),
                     }
                     continue;
                 }
                 if WHAT == SCRIPT {
-                    self.arrive_on_stage(now, label, agenda, around);
+                    self.arrive_on_stage(now, metadata, event_queue, around);
                     continue;
                 }
                 if WHAT == MIRROR {
                     self.arrived_at = from;
                     if from >= self.ports.len() {
-                        self.arrive_again(now, label, agenda, around);
+                        self.arrive_again(now, metadata, event_queue, around);
                         continue;
                     }
                 }
-                self.arrive(now, label, agenda, around);
+                self.arrive(now, metadata, event_queue, around);
             }
         }
     }
@@ -290,21 +290,23 @@ impl Switch {
         &mut self,
         now: Instant,
         number: usize,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let port = &mut self.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];
         let local = port.local as usize;
-        let Some(departure) = tm.next(now, local) else { return self.wait_for_eligible(now, number, agenda, around) };
+        let Some(departure) = tm.next(now, local) else {
+            return self.wait_for_eligible(now, number, event_queue, around);
+        };
         if around.watched || departure.is_header() || tm.has_losses() {
-            return self.depart_observed(now, number, departure, agenda, around);
+            return self.depart_observed(now, number, departure, event_queue, around);
         }
-        let label = around.wires.arena.label(departure.id.0 as Slot, departure.bytes());
-        port.free_at = around.wires.send(port.out, label, now);
+        let metadata = around.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
+        port.free_at = around.wires.send(port.out, metadata, now);
         port.armed = tm.has_packets(local);
         let next = if port.armed { around.wires.clock.transmission(port.free_at, number) } else { NEVER };
-        agenda.set(number, next);
+        event_queue.set(number, next);
     }
 
     /// [`Switch::depart`] where it is rare.
@@ -314,10 +316,10 @@ impl Switch {
         now: Instant,
         number: usize,
         departure: Departure,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
-        self.depart(now, number, departure, agenda, around);
+        self.depart(now, number, departure, event_queue, around);
     }
 
     /// Puts a packet on the wire; the port is woken afterwards if more wait.
@@ -327,7 +329,7 @@ impl Switch {
         now: Instant,
         number: usize,
         departure: Departure,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let port = &mut self.ports[number];
@@ -343,15 +345,15 @@ impl Switch {
         if around.watched && around.tracer.is_active() {
             around.tracer.at_switch(now, self.number, number, slot, What::Sent, &around.wires);
         }
-        let label = around.wires.arena.label(slot, departure.bytes());
-        let end = around.wires.send(port.out, label, now);
+        let metadata = around.wires.arena.metadata(slot, departure.bytes());
+        let end = around.wires.send(port.out, metadata, now);
         port.free_at = end;
         if tm.has_packets(local) {
             port.armed = true;
-            agenda.set(number, around.wires.clock.transmission(end, number));
+            event_queue.set(number, around.wires.clock.transmission(end, number));
         } else if port.armed {
             port.armed = false;
-            agenda.set(number, NEVER);
+            event_queue.set(number, NEVER);
         }
         self.settle_losses(buffer, around);
     }
@@ -363,7 +365,7 @@ impl Switch {
         &mut self,
         now: Instant,
         number: usize,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let port = &mut self.ports[number];
@@ -371,14 +373,14 @@ impl Switch {
         let eligible = self.buffers[buffer].next_eligible(port.local as usize);
         let at = eligible.filter(|at| *at > now && *at < Instant::NEVER);
         port.armed = at.is_some();
-        agenda.set(number, at.map_or(NEVER, |at| around.wires.clock.transmission(at, number)));
+        event_queue.set(number, at.map_or(NEVER, |at| around.wires.clock.transmission(at, number)));
         self.settle_losses(buffer, around);
     }
 
     /// The port that a packet leaves by.
     #[inline(always)]
-    pub(crate) fn way(&mut self, label: Label, around: &mut Net) -> Option<usize> {
-        let Label { packet: slot, to, hash, .. } = label;
+    pub(crate) fn next_hop(&mut self, metadata: Metadata, around: &mut Net) -> Option<usize> {
+        let Metadata { packet: slot, to, hash, .. } = metadata;
         let (salt, spray, paths) = (self.salt, &mut self.spray, around.paths);
         let arena = &mut around.wires.arena;
         self.ways.port(to, |count| match paths {
@@ -391,35 +393,35 @@ impl Switch {
     fn arrive<const NODES: usize>(
         &mut self,
         now: Instant,
-        label: Label,
-        agenda: &mut Sized<'_, NODES>,
+        metadata: Metadata,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
-        let slot = label.packet;
-        let Some(number) = self.way(label, around) else { return around.wires.lose(slot) };
+        let slot = metadata.packet;
+        let Some(number) = self.next_hop(metadata, around) else { return around.wires.lose(slot) };
         let port = &mut self.ports[number];
         let packet = CorePacket {
             id: PacketId(u64::from(slot)),
-            bytes: label.bytes(),
+            bytes: metadata.bytes(),
             port: port.local,
-            queue: label.class() & u32::from(self.queue_mask),
-            class: label.class(),
+            queue: metadata.class() & u32::from(self.queue_mask),
+            class: metadata.class(),
             // Not its number: those of clients' flows depend on whose turn came first.
-            flow: u64::from(label.hash),
+            flow: u64::from(metadata.hash),
             rank: if self.ranked { u64::from(around.wires.arena.get(slot).rank) } else { 0 },
             eligible: Instant::ZERO,
-            unscheduled: label.unscheduled(),
-            ect: label.ect(),
+            unscheduled: metadata.unscheduled(),
+            ect: metadata.ect(),
         };
         let tm = &mut self.buffers[port.buffer as usize];
         let wire = if port.free_at > now { Wire::Busy } else { Wire::Idle };
         let outcome = tm.offer(now, &packet, wire);
         match outcome {
             Outcome::Sent if !around.watched => {
-                port.free_at = around.wires.send(port.out, label, now);
+                port.free_at = around.wires.send(port.out, metadata, now);
                 if port.armed {
                     port.armed = false;
-                    agenda.set(number, NEVER);
+                    event_queue.set(number, NEVER);
                 }
             }
             Outcome::Verdict(Verdict::Queued { marked: false })
@@ -427,10 +429,10 @@ impl Switch {
             {
                 if !port.armed {
                     port.armed = true;
-                    agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+                    event_queue.set(number, around.wires.clock.transmission(port.free_at, number));
                 }
             }
-            _ => self.after_offer(now, number, slot, wire, outcome, agenda, around),
+            _ => self.after_offer(now, number, slot, wire, outcome, event_queue, around),
         }
     }
 
@@ -444,22 +446,22 @@ impl Switch {
         slot: Slot,
         wire: Wire,
         outcome: Outcome,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
-        if !self.settle_arrival(now, number, slot, outcome.verdict(), agenda, around) {
+        if !self.settle_arrival(now, number, slot, outcome.verdict(), event_queue, around) {
             return;
         }
         if let Some(departure) = outcome.departure(&self.core_packet(number, slot, around)) {
-            return self.depart(now, number, departure, agenda, around);
+            return self.depart(now, number, departure, event_queue, around);
         }
         let port = &mut self.ports[number];
         if wire == Wire::Idle {
             // An idle port that is armed waits for a packet that may leave; this may be one.
-            self.transmission_over(now, number, agenda, around);
+            self.transmission_over(now, number, event_queue, around);
         } else if !port.armed {
             port.armed = true;
-            agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+            event_queue.set(number, around.wires.clock.transmission(port.free_at, number));
         }
     }
 
@@ -468,59 +470,64 @@ impl Switch {
     fn arrive_on_stage<const NODES: usize>(
         &mut self,
         now: Instant,
-        label: Label,
-        agenda: &mut Sized<'_, NODES>,
+        metadata: Metadata,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let Some(script) = &mut self.script else { return };
-        let packet = around.wires.arena.get_mut(label.packet);
+        let packet = around.wires.arena.get_mut(metadata.packet);
         let fate = script.meet(now, packet, &around.flows);
         if fate.decision.drop {
-            return around.wires.lose(label.packet);
+            return around.wires.lose(metadata.packet);
         }
         if fate.decision.mark && packet.has(flag::ECT) {
             packet.flags |= flag::CE;
         }
         let packet = *packet;
-        script.held.push(fate.release, label);
+        script.held.push(fate.release, metadata);
         if let Some(at) = fate.copy {
             let copy = around.wires.arena.insert(packet);
-            script.held.push(at, around.wires.arena.label(copy, label.bytes()));
+            script.held.push(at, around.wires.arena.metadata(copy, metadata.bytes()));
         }
-        self.wait_for_held(agenda, around);
+        self.wait_for_held(event_queue, around);
     }
 
     /// Packets that were held go on.
     #[inline(never)]
-    fn go_on<const NODES: usize>(&mut self, now: Instant, agenda: &mut Sized<'_, NODES>, around: &mut Net) {
-        while let Some(label) = self.script.as_mut().and_then(|script| script.held.pop(now)) {
-            self.arrive(now, label, agenda, around);
+    fn go_on<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
+        around: &mut Net,
+    ) {
+        while let Some(metadata) = self.script.as_mut().and_then(|script| script.held.pop(now)) {
+            self.arrive(now, metadata, event_queue, around);
         }
-        self.wait_for_held(agenda, around);
+        self.wait_for_held(event_queue, around);
     }
 
     /// The slot behind the ports is for the packet that goes on next.
-    fn wait_for_held<const NODES: usize>(&mut self, agenda: &mut Sized<'_, NODES>, around: &Net) {
+    fn wait_for_held<const NODES: usize>(&mut self, event_queue: &mut FixedEventQueue<'_, NODES>, around: &Net) {
         let next = self.script.as_ref().and_then(|script| script.held.next());
         let slot = self.ports.len();
-        agenda.set(slot, next.map_or(NEVER, |at| around.wires.clock.timer(at, slot)));
+        event_queue.set(slot, next.map_or(NEVER, |at| around.wires.clock.timer(at, slot)));
     }
 
-    /// A header comes from recirculation, for the port that is its label's destination.
+    /// A header comes from recirculation, for the port that is its metadata's destination.
     #[inline(never)]
     fn arrive_again<const NODES: usize>(
         &mut self,
         now: Instant,
-        label: Label,
-        agenda: &mut Sized<'_, NODES>,
+        metadata: Metadata,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
-        let number = label.to as usize;
-        let packet = self.core_packet(number, label.packet, around);
+        let number = metadata.to as usize;
+        let packet = self.core_packet(number, metadata.packet, around);
         let port = &mut self.ports[number];
         let wire = if port.free_at > now { Wire::Busy } else { Wire::Idle };
         let outcome = self.buffers[port.buffer as usize].offer(now, &packet, wire);
-        self.after_offer(now, number, label.packet, wire, outcome, agenda, around);
+        self.after_offer(now, number, metadata.packet, wire, outcome, event_queue, around);
     }
 
     /// A packet as the core sees it.
@@ -551,11 +558,11 @@ impl Switch {
         number: usize,
         slot: Slot,
         verdict: Verdict,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) -> bool {
         if !self.note_verdict(slot, verdict, around) {
-            self.rejected(now, number, slot, verdict, agenda, around);
+            self.rejected(now, number, slot, verdict, event_queue, around);
             return false;
         }
         if around.tracer.is_active() {
@@ -682,7 +689,7 @@ impl Switch {
         number: usize,
         slot: Slot,
         verdict: Verdict,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         if around.tracer.is_active() {
@@ -691,7 +698,7 @@ impl Switch {
         let buffer = self.ports[number].buffer as usize;
         self.settle_losses(buffer, around);
         if let Verdict::Dropped { reason } = verdict {
-            if self.mirror_dropped(now, number, slot, reason, agenda, around) {
+            if self.mirror_dropped(now, number, slot, reason, event_queue, around) {
                 return;
             }
         }
@@ -714,8 +721,8 @@ impl Switch {
         packet.to = source;
         packet.bytes = around.flows.answer_bytes(flow);
         packet.class = around.flows.answer_class(flow);
-        let label = around.wires.arena.label(slot, around.flows.answer_bytes(flow));
-        self.arrive(now, label, agenda, around);
+        let metadata = around.wires.arena.metadata(slot, around.flows.answer_bytes(flow));
+        self.arrive(now, metadata, event_queue, around);
     }
 
     /// Sends the header of a packet that a port has rejected around, if the switch mirrors and there is room. Returns whether it did.
@@ -725,7 +732,7 @@ impl Switch {
         number: usize,
         slot: Slot,
         reason: Reason,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) -> bool {
         let Some(mirror) = &mut self.mirror else { return false };
@@ -736,7 +743,7 @@ impl Switch {
         let ports = (self.arrived_at, number);
         let Some(event) = mirror.recirculate(now, ports, slot, &mut around.wires) else { return false };
         if let Some((place, key)) = event {
-            agenda.set(NODES / 4 + place, key);
+            event_queue.set(NODES / 4 + place, key);
         }
         let port = &self.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];

@@ -1,14 +1,14 @@
-//! Links with the packets on them, and every node's agenda.
+//! Links with the packets on them, and every node's event_queue.
 
-use crate::agenda::{Agenda, Clock, Key, NEVER, arrival_rank};
-use crate::packet::{Arena, Label, Slot};
+use crate::event_queue::{Clock, EventQueue, Key, NEVER, arrival_rank};
+use crate::packet::{Arena, Metadata, Slot};
 use forebay_tm::{Duration, Instant, Rate};
 
 /// A packet in flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct InFlight {
     arrival: Instant,
-    label: Label,
+    metadata: Metadata,
 }
 
 /// Places that a link begins with.
@@ -31,7 +31,7 @@ pub(crate) struct Link {
     /// If it is not: how long a packet of `known_bytes` takes. Most packets are as long as the one before.
     known_bytes: u32,
     known_time: Duration,
-    /// Where it ends: the node and the slot of its agenda.
+    /// Where it ends: the node and the slot of its event_queue.
     to_node: u32,
     to_slot: u32,
     /// What simultaneous arrivals are ordered by: see [`Clock::arrival`].
@@ -54,8 +54,8 @@ impl Link {
 
     /// Puts a packet on the link that has been sent at this time.
     #[inline(always)]
-    fn launch(&mut self, label: Label, end: Instant, clock: Clock) -> Launch {
-        self.sent += u64::from(label.bytes());
+    fn launch(&mut self, metadata: Metadata, end: Instant, clock: Clock) -> Launch {
+        self.sent += u64::from(metadata.bytes());
         let arrival = Instant::from_ps(end.ps() + self.delay.ps());
         if self.put == self.full_at {
             if !self.up {
@@ -63,7 +63,7 @@ impl Link {
             }
             self.grow();
         }
-        if self.put(InFlight { arrival, label }) {
+        if self.put(InFlight { arrival, metadata }) {
             return Launch::First(clock.arrival(arrival, self.rank, self.salt));
         }
         Launch::Behind
@@ -81,15 +81,15 @@ impl Link {
 
     /// Takes the first packet in flight; says when the next one arrives, if there is one.
     #[inline(always)]
-    fn take(&mut self) -> (Label, Option<Instant>) {
+    fn take(&mut self) -> (Metadata, Option<Instant>) {
         let places = self.ring.len();
         // So many have been taken as places are missing from `full_at`, which is the same place of the ring.
-        let label = self.ring[self.full_at as usize & (places - 1)].label;
+        let metadata = self.ring[self.full_at as usize & (places - 1)].metadata;
         self.full_at += 1;
         if self.put + places as u64 == self.full_at {
-            return (label, None);
+            return (metadata, None);
         }
-        (label, Some(self.ring[self.full_at as usize & (places - 1)].arrival))
+        (metadata, Some(self.ring[self.full_at as usize & (places - 1)].arrival))
     }
 
     /// What it has started to send before this time. It may have been given more than that.
@@ -98,13 +98,13 @@ impl Link {
         let places = self.ring.len();
         let in_flight = if self.up { (self.put + places as u64 - self.full_at) as usize } else { 0 };
         for back in 1..=in_flight {
-            let InFlight { arrival, label } = self.ring[(self.put as usize - back) & (places - 1)];
-            let took = self.delay.ps() + self.rate.serialization(u64::from(label.bytes())).ps();
+            let InFlight { arrival, metadata } = self.ring[(self.put as usize - back) & (places - 1)];
+            let took = self.delay.ps() + self.rate.serialization(u64::from(metadata.bytes())).ps();
             if arrival.ps() - took < now.ps() {
                 break;
             }
             sent.packets -= 1;
-            sent.bytes -= u64::from(label.bytes());
+            sent.bytes -= u64::from(metadata.bytes());
         }
         sent
     }
@@ -164,13 +164,13 @@ fn byte_time(rate: Rate) -> u64 {
     if rate.bps() > 0 && bit_ps % rate.bps() == 0 { bit_ps / rate.bps() } else { 0 }
 }
 
-/// All links, the packets on them, and every node's agenda.
+/// All links, the packets on them, and every node's event_queue.
 pub(crate) struct Wires {
     pub(crate) arena: Arena,
     pub(crate) links: Vec<Link>,
-    pub(crate) agendas: Vec<Agenda>,
+    pub(crate) event_queues: Vec<EventQueue>,
     /// The earliest event of every node.
-    nodes: Agenda,
+    nodes: EventQueue,
     pub(crate) clock: Clock,
     /// Packets put on a link that does not work, or on one when it failed.
     pub(crate) lost: u64,
@@ -180,12 +180,12 @@ pub(crate) struct Wires {
 }
 
 impl Wires {
-    pub(crate) fn new(agendas: Vec<Agenda>, with_telemetry: bool) -> Self {
+    pub(crate) fn new(event_queues: Vec<EventQueue>, with_telemetry: bool) -> Self {
         Self {
             arena: Arena::new(with_telemetry),
             links: Vec::new(),
-            nodes: Agenda::new(agendas.len()),
-            agendas,
+            nodes: EventQueue::new(event_queues.len()),
+            event_queues,
             clock: Clock::default(),
             lost: 0,
             never_sent: 0,
@@ -223,32 +223,32 @@ impl Wires {
 
     /// Starts to send a packet. Returns when the wire is free again.
     #[inline(always)]
-    pub(crate) fn send(&mut self, link: u32, label: Label, start: Instant) -> Instant {
+    pub(crate) fn send(&mut self, link: u32, metadata: Metadata, start: Instant) -> Instant {
         let wire = &mut self.links[link as usize];
         // No run lasts until the end of time.
-        let end = Instant::from_ps(start.ps() + wire.time_of(label.bytes()));
-        let launch = wire.launch(label, end, self.clock);
-        self.see_to(launch, link, label);
+        let end = Instant::from_ps(start.ps() + wire.time_of(metadata.bytes()));
+        let launch = wire.launch(metadata, end, self.clock);
+        self.see_to(launch, link, metadata);
         end
     }
 
     /// Sends a packet behind those that the wire has yet to send, if they take it no longer than `ahead`. Says whether it did.
     #[inline(always)]
-    pub(crate) fn send_behind(&mut self, link: u32, label: Label, now: Instant, ahead: Duration) -> bool {
+    pub(crate) fn send_behind(&mut self, link: u32, metadata: Metadata, now: Instant, ahead: Duration) -> bool {
         let wire = &mut self.links[link as usize];
         if wire.free_at.ps() > now.ps() + ahead.ps() {
             return false;
         }
-        let end = Instant::from_ps(now.max(wire.free_at).ps() + wire.time_of(label.bytes()));
+        let end = Instant::from_ps(now.max(wire.free_at).ps() + wire.time_of(metadata.bytes()));
         wire.free_at = end;
-        let launch = wire.launch(label, end, self.clock);
-        self.see_to(launch, link, label);
+        let launch = wire.launch(metadata, end, self.clock);
+        self.see_to(launch, link, metadata);
         true
     }
 
     /// What is to be done after a packet was put on a link.
     #[inline(always)]
-    fn see_to(&mut self, launch: Launch, link: u32, label: Label) {
+    fn see_to(&mut self, launch: Launch, link: u32, metadata: Metadata) {
         match launch {
             Launch::Behind => {}
             Launch::First(key) => {
@@ -258,32 +258,32 @@ impl Wires {
             }
             Launch::Lost => {
                 self.never_sent += 1;
-                self.lose(label.packet);
+                self.lose(metadata.packet);
             }
         }
     }
 
     /// Starts to send a packet on a link that ends at the node that runs. Returns when it is free again, and an event that the caller
-    /// has to enter in the agenda, which it holds. No wire is crossed.
-    pub(crate) fn send_around(&mut self, link: u32, label: Label, start: Instant) -> (Instant, Option<Key>) {
+    /// has to enter in the event_queue, which it holds. No wire is crossed.
+    pub(crate) fn send_around(&mut self, link: u32, metadata: Metadata, start: Instant) -> (Instant, Option<Key>) {
         let wire = &mut self.links[link as usize];
-        let end = start + wire.rate.serialization(u64::from(label.bytes()));
-        wire.sent += u64::from(label.bytes());
+        let end = start + wire.rate.serialization(u64::from(metadata.bytes()));
+        wire.sent += u64::from(metadata.bytes());
         let arrival = end + wire.delay;
         self.came_around += 1;
         if wire.put == wire.full_at {
             wire.grow();
         }
-        let only = wire.put(InFlight { arrival, label });
+        let only = wire.put(InFlight { arrival, metadata });
         (end, only.then(|| self.clock.arrival(arrival, wire.rank, wire.salt)))
     }
 
     /// Enters an event of another node than the one that runs.
     #[inline]
     pub(crate) fn announce(&mut self, node: u32, slot: usize, key: Key) {
-        let agenda = &mut self.agendas[node as usize];
-        let before = agenda.next();
-        agenda.set(slot, key);
+        let event_queue = &mut self.event_queues[node as usize];
+        let before = event_queue.next();
+        event_queue.set(slot, key);
         if key < before {
             self.nodes.set(node as usize, key.of_node(node));
         }
@@ -291,14 +291,14 @@ impl Wires {
 
     /// Takes the packet that arrives now from a link, and gives the key of the next arrival.
     #[inline(always)]
-    pub(crate) fn take(&mut self, link: u32) -> (Label, Key) {
+    pub(crate) fn take(&mut self, link: u32) -> (Metadata, Key) {
         let wire = &mut self.links[link as usize];
-        let (label, next) = wire.take();
+        let (metadata, next) = wire.take();
         let key = match next {
             Some(arrival) => self.clock.arrival(arrival, wire.rank, wire.salt),
             None => NEVER,
         };
-        (label, key)
+        (metadata, key)
     }
 
     /// The node with the earliest event, and that event.
@@ -307,17 +307,17 @@ impl Wires {
         self.nodes.next()
     }
 
-    /// Takes a node's agenda out while it runs.
+    /// Takes a node's event_queue out while it runs.
     #[inline(always)]
-    pub(crate) fn borrow_agenda(&mut self, node: usize) -> Agenda {
-        core::mem::take(&mut self.agendas[node])
+    pub(crate) fn borrow_agenda(&mut self, node: usize) -> EventQueue {
+        core::mem::take(&mut self.event_queues[node])
     }
 
-    /// Puts a node's agenda back.
+    /// Puts a node's event_queue back.
     #[inline(always)]
-    pub(crate) fn return_agenda(&mut self, node: usize, agenda: Agenda) {
-        self.nodes.set(node, agenda.next().of_node(node as u32));
-        self.agendas[node] = agenda;
+    pub(crate) fn return_agenda(&mut self, node: usize, event_queue: EventQueue) {
+        self.nodes.set(node, event_queue.next().of_node(node as u32));
+        self.event_queues[node] = event_queue;
     }
 
     /// Sets whether a link works from now on; what is on one that fails is lost, what a FIFO had lined up for it included.
@@ -332,14 +332,14 @@ impl Wires {
         }
         let (node, place) = (wire.to_node, wire.to_slot as usize);
         while !self.links[link].is_empty() {
-            let (label, _) = self.take(link as u32);
-            self.lose(label.packet);
+            let (metadata, _) = self.take(link as u32);
+            self.lose(metadata.packet);
         }
         let wire = &mut self.links[link];
         wire.up = false;
         wire.full_at = wire.put;
-        self.agendas[node as usize].set(place, NEVER);
-        let next = self.agendas[node as usize].next();
+        self.event_queues[node as usize].set(place, NEVER);
+        let next = self.event_queues[node as usize].next();
         self.nodes.set(node as usize, next.of_node(node));
     }
 
@@ -350,15 +350,15 @@ impl Wires {
         self.arena.remove(slot);
     }
 
-    /// Moves the epoch of all agendas, if time has come.
+    /// Moves the epoch of all event_queues, if time has come.
     pub(crate) fn see_to_epoch(&mut self) {
         let first = self.earliest();
         if self.clock.needs_advance(first) {
             let to = self.clock.instant(first);
             let by = self.clock.advance(to);
             self.nodes.rebase(by);
-            for agenda in &mut self.agendas {
-                agenda.rebase(by);
+            for event_queue in &mut self.event_queues {
+                event_queue.rebase(by);
             }
         }
     }
@@ -379,7 +379,7 @@ mod tests {
             sizes in proptest::collection::vec(1u32..70_000, 1..20),
         ) {
             let rate = Rate::from_bps(rate);
-            let mut wires = Wires::new(vec![Agenda::new(1)], false);
+            let mut wires = Wires::new(vec![EventQueue::new(1)], false);
             let link = wires.connect(rate, Duration::ZERO, 0, 0, 0) as usize;
             for bytes in sizes {
                 prop_assert_eq!(wires.links[link].time_of(bytes), rate.serialization(u64::from(bytes)).ps());

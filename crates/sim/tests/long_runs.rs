@@ -1,4 +1,4 @@
-//! Runs longer than the 17 seconds that fit the keys of the engine's agenda.
+//! Runs longer than the 17 seconds that fit the keys of the engine's event_queue.
 
 mod common;
 

@@ -5,7 +5,7 @@ use crate::output::{Output, cannot_write};
 use crate::replay;
 use crate::verdicts::Verdicts;
 use forebay_live::capture::Writer;
-use forebay_live::dataplane::{Dataplane, Parts, Witness};
+use forebay_live::dataplane::{Dataplane, FrameObserver, Parts};
 use forebay_live::offline::{self, Input, Stopped};
 use forebay_live::pool::Pool;
 use forebay_live::settings::{Interface, LiveConfig};
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Writes arrivals and verdicts, in which packets are numbered in the order of their arrival.
-struct Clerk {
+struct ArrivalLog {
     /// The number of the packet in each piece.
     numbers: Vec<u64>,
     count: u64,
@@ -25,7 +25,7 @@ struct Clerk {
     failure: Option<Failure>,
 }
 
-impl Clerk {
+impl ArrivalLog {
     fn number(&self, id: PacketId) -> PacketId {
         PacketId(self.numbers[id.0 as usize])
     }
@@ -43,7 +43,7 @@ impl Clerk {
     }
 }
 
-impl Witness for Clerk {
+impl FrameObserver for ArrivalLog {
     fn judged(&mut self, now: Instant, packet: &Packet, verdict: Verdict) {
         self.write_arrival(now, packet);
         self.numbers[packet.id.0 as usize] = self.count;
@@ -93,7 +93,7 @@ pub(super) fn run(config: &LiveConfig, text: &str) -> Result<String, Failure> {
     if let Some(arrivals) = &mut arrivals {
         arrivals.write(b"time_ps,bytes,port,queue,flow,rank,class,unscheduled,ect\n")?;
     }
-    let clerk = Clerk {
+    let log = ArrivalLog {
         numbers: vec![0; config.run.frames as usize],
         count: 0,
         arrivals,
@@ -110,7 +110,7 @@ pub(super) fn run(config: &LiveConfig, text: &str) -> Result<String, Failure> {
         treatment: config.treatment.clone(),
         overhead: config.run.overhead,
     };
-    let mut path = Dataplane::new(Tm::new(config.tm.clone()), parts, clerk);
+    let mut path = Dataplane::new(Tm::new(config.tm.clone()), parts, log);
     let inputs: Vec<Input<'_>> = files.iter().map(|(port, _, file)| Input { port: *port, file }).collect();
     let result = offline::run(&mut path, &inputs, |at, port, bytes| match &mut writers[port] {
         Some((name, writer)) => writer.frame(at, bytes).map_err(|error| cannot_write(name, &error)),
@@ -122,17 +122,17 @@ pub(super) fn run(config: &LiveConfig, text: &str) -> Result<String, Failure> {
     result.map_err(|stopped| stopped_because(stopped, name))?;
     let summary = crate::summary::tell(path.tm());
     let unforwarded = path.unforwarded();
-    let clerk = path.into_witness();
-    if let Some(failure) = clerk.failure {
+    let log = path.into_witness();
+    if let Some(failure) = log.failure {
         return Err(failure);
     }
     for (name, writer) in writers.into_iter().flatten() {
         writer.finish().map_err(|error| cannot_write(&name, &error))?.0.finish()?;
     }
-    if let Some(verdicts) = clerk.verdicts {
+    if let Some(verdicts) = log.verdicts {
         verdicts.finish()?;
     }
-    if let Some(arrivals) = clerk.arrivals {
+    if let Some(arrivals) = log.arrivals {
         arrivals.finish()?;
     }
     if let Some(out) = out {

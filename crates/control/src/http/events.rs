@@ -13,22 +13,22 @@ const SILENCE: Duration = Duration::from_millis(250);
 
 /// The places for those who watch.
 #[derive(Debug, Default)]
-pub(crate) struct Seats(Arc<()>);
+pub(crate) struct Subscriptions(Arc<()>);
 
 /// A place, until it is dropped.
-pub(crate) struct Seat {
+pub(crate) struct Subscription {
     _taken: Arc<()>,
 }
 
-impl Seats {
-    pub(crate) fn take(&self) -> Option<Seat> {
+impl Subscriptions {
+    pub(crate) fn take(&self) -> Option<Subscription> {
         let taken = Arc::clone(&self.0);
         // One is the list's own.
-        (Arc::strong_count(&taken) - 1 <= MOST).then_some(Seat { _taken: taken })
+        (Arc::strong_count(&taken) - 1 <= MOST).then_some(Subscription { _taken: taken })
     }
 }
 
-impl Seat {
+impl Subscription {
     /// Sends snapshots until nobody takes them.
     pub(crate) fn send(self, routes: &Routes, mut send: impl FnMut(&[u8]) -> io::Result<()>) {
         let mut last = 0;
@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn seats_are_few_and_come_back() {
-        let seats = Seats::default();
-        let taken: Vec<Seat> = std::iter::from_fn(|| seats.take()).take(MOST + 5).collect();
+        let seats = Subscriptions::default();
+        let taken: Vec<Subscription> = std::iter::from_fn(|| seats.take()).take(MOST + 5).collect();
         assert_eq!(taken.len(), MOST);
         drop(taken);
         assert!(seats.take().is_some());

@@ -8,8 +8,8 @@ mod request;
 mod response;
 mod routes;
 
-use crate::door::{Door, Visit, Welcome};
-use crate::line::{Cut, Line};
+use crate::connection::{Connection, ReadError};
+use crate::server::{Idle, Server, Service};
 use forebay_live::handle::Handle;
 pub use forebay_live::settings::HttpConfig;
 use guard::Guard;
@@ -33,7 +33,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Http {
     address: SocketAddr,
-    _door: Door,
+    _server: Server,
 }
 
 impl Http {
@@ -60,21 +60,21 @@ pub fn open(handle: Handle, config: HttpConfig) -> io::Result<Http> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("http.listen {listen}: {error}"));
     let listener = TcpListener::bind(listen).map_err(named)?;
     let address = listener.local_addr().map_err(named)?;
-    let server = Server { guard: Guard::new(address, token)?, routes: Routes::new(handle) };
-    Ok(Http { address, _door: Door::open("forebay-http", listener, MOST_CONNECTIONS, server)? })
+    let server = HttpService { guard: Guard::new(address, token)?, routes: Routes::new(handle) };
+    Ok(Http { address, _server: Server::open("forebay-http", listener, MOST_CONNECTIONS, server)? })
 }
 
-struct Server {
+struct HttpService {
     guard: Guard,
     routes: Routes,
 }
 
-impl Welcome<TcpStream> for Server {
-    fn serve(&self, stream: TcpStream, _: &Visit) {
+impl Service<TcpStream> for HttpService {
+    fn serve(&self, stream: TcpStream, _: &Idle) {
         // Answers are written whole; waiting for more would only delay them.
         let _ = stream.set_nodelay(true);
-        let mut line = Line::new(stream);
-        while let Some(next) = self.turn(&mut line) {
+        let mut line = Connection::new(stream);
+        while let Some(next) = self.serve_one(&mut line) {
             if next == Next::Linger {
                 return line.linger();
             }
@@ -103,9 +103,9 @@ enum Next {
     Linger,
 }
 
-impl Server {
+impl HttpService {
     /// Reads a request and answers it. `None` if there is none, or nobody to answer.
-    fn turn(&self, line: &mut Line<TcpStream>) -> Option<Next> {
+    fn serve_one(&self, line: &mut Connection<TcpStream>) -> Option<Next> {
         if !line.has_some() {
             line.fill(Some(Instant::now() + IDLE)).ok()?;
         }
@@ -133,12 +133,12 @@ impl Server {
     }
 }
 
-fn say(line: &mut Line<TcpStream>, response: &Response, with_body: bool, keep_alive: bool) -> Option<()> {
+fn say(line: &mut Connection<TcpStream>, response: &Response, with_body: bool, keep_alive: bool) -> Option<()> {
     line.send(&response.bytes(with_body, keep_alive), Instant::now() + ANSWER).ok()
 }
 
 /// Reads a head and its body; the error is what is answered, if anybody is there to hear it.
-fn read(line: &mut Line<TcpStream>, end: Option<Instant>) -> Result<(Head, Vec<u8>), Option<Refusal>> {
+fn read(line: &mut Connection<TcpStream>, end: Option<Instant>) -> Result<(Head, Vec<u8>), Option<Refusal>> {
     let head = line.until(b"\r\n\r\n", MOST_HEAD, end).map_err(refusal)?;
     let head = Head::parse(&head).map_err(Some)?;
     let length = head.body_length().map_err(Some)?;
@@ -146,10 +146,10 @@ fn read(line: &mut Line<TcpStream>, end: Option<Instant>) -> Result<(Head, Vec<u
     Ok((head, body))
 }
 
-fn refusal(cut: Cut) -> Option<Refusal> {
+fn refusal(cut: ReadError) -> Option<Refusal> {
     match cut {
-        Cut::Gone => None,
-        Cut::Late => Some((Status::RequestTimeout, "the request did not come in time")),
-        Cut::Long => Some((Status::HeadTooLarge, "the head is longer than 16 KB")),
+        ReadError::Gone => None,
+        ReadError::Late => Some((Status::RequestTimeout, "the request did not come in time")),
+        ReadError::Long => Some((Status::HeadTooLarge, "the head is longer than 16 KB")),
     }
 }

@@ -1,6 +1,6 @@
 //! What is where.
 
-use super::events::{Seat, Seats};
+use super::events::{Subscription, Subscriptions};
 use super::request::Head;
 use super::response::{Response, Status};
 use crate::socket::FIRST_SNAPSHOT;
@@ -13,13 +13,13 @@ use std::time::Duration;
 /// An answer, whole or without end.
 pub(crate) enum Answer {
     Whole(Response),
-    Events(Seat),
+    Events(Subscription),
 }
 
 /// What is served.
 pub(crate) struct Routes {
     handle: Handle,
-    seats: Seats,
+    seats: Subscriptions,
     /// The last snapshot that was written, with its number: many look at the same one.
     written: Mutex<(u64, Arc<str>)>,
 }
@@ -28,7 +28,7 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 impl Routes {
     pub(crate) fn new(handle: Handle) -> Self {
-        Self { handle, seats: Seats::default(), written: Mutex::new((0, "".into())) }
+        Self { handle, seats: Subscriptions::default(), written: Mutex::new((0, "".into())) }
     }
 
     pub(crate) fn answer(&self, head: &Head, body: &[u8]) -> Answer {
@@ -64,8 +64,8 @@ impl Routes {
     }
 
     /// A snapshot that is newer than one with this number, and its text; `None` if none comes in time.
-    pub(crate) fn newer_than(&self, sequence: u64, patience: Duration) -> Option<(u64, Arc<str>)> {
-        let latest = self.handle.newer_than(sequence, patience)?;
+    pub(crate) fn newer_than(&self, sequence: u64, timeout: Duration) -> Option<(u64, Arc<str>)> {
+        let latest = self.handle.newer_than(sequence, timeout)?;
         Some((latest.sequence, self.written(&latest)))
     }
 

@@ -153,7 +153,7 @@ pub(super) struct Attached {
     pub(super) in_driver: bool,
 }
 
-/// Hands all frames that an interface receives to the sockets of their queues. Without a socket a frame is dropped: none gets to the kernel's
+/// FrameHandler all frames that an interface receives to the sockets of their queues. Without a socket a frame is dropped: none gets to the kernel's
 /// own network stack. In the driver if it can and if it may, otherwise behind it.
 pub(super) fn redirect(interface: u32, sockets: &Sockets, may_be_in_driver: bool) -> io::Result<Attached> {
     let code = [

@@ -235,7 +235,7 @@ impl Sender {
         self.pending.push((slot, length));
     }
 
-    /// Hands what was taken to the kernel.
+    /// FrameHandler what was taken to the kernel.
     pub(super) fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
         let mut done = 0;
         let mut result = Ok(());

@@ -56,7 +56,7 @@ impl Report {
 /// A half at work in a thread.
 trait Work: Send {
     /// Does what there is to do; false if there was nothing.
-    fn turn(&mut self) -> io::Result<bool>;
+    fn poll_once(&mut self) -> io::Result<bool>;
     /// What was lost so far.
     fn outside(&self) -> Outside;
     /// Ends it; what was lost in all.
@@ -72,7 +72,7 @@ struct Receiving {
 }
 
 impl Work for Receiving {
-    fn turn(&mut self) -> io::Result<bool> {
+    fn poll_once(&mut self) -> io::Result<bool> {
         while let Some(slot) = self.pieces.take() {
             self.view.give(slot);
         }
@@ -106,7 +106,7 @@ struct Sending {
 }
 
 impl Work for Sending {
-    fn turn(&mut self) -> io::Result<bool> {
+    fn poll_once(&mut self) -> io::Result<bool> {
         let mut any = false;
         for _ in 0..BATCH {
             let Some(frame) = self.frames.take() else { break };
@@ -155,11 +155,11 @@ struct Job {
 }
 
 impl Job {
-    fn turn(&mut self) -> bool {
+    fn poll_once(&mut self) -> bool {
         if self.has_failed {
             return false;
         }
-        self.work.turn().unwrap_or_else(|error| {
+        self.work.poll_once().unwrap_or_else(|error| {
             self.has_failed = true;
             self.report.set(self.work.outside());
             self.report.error.store(error.raw_os_error().unwrap_or(libc::EIO), Ordering::Relaxed);
@@ -195,7 +195,7 @@ fn work(orders: &mpsc::Receiver<Order>) {
         }
         let mut busy = false;
         for job in &mut jobs {
-            busy |= job.turn();
+            busy |= job.poll_once();
         }
         turns = turns.wrapping_add(1);
         if turns % REPORT_EVERY == 0 {

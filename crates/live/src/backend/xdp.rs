@@ -402,7 +402,7 @@ impl Sender {
         self.unpublished = true;
     }
 
-    /// Hands what was taken to the kernel, and takes back the pieces of what is gone.
+    /// FrameHandler what was taken to the kernel, and takes back the pieces of what is gone.
     pub(super) fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
         if self.in_flight == 0 {
             return Ok(());

@@ -5,9 +5,9 @@
 //! again after a while. Both send at their own rate and have a queue. A packet generator makes control packets.
 
 mod depths;
+mod reference;
 mod side;
 mod switching;
-mod witness;
 
 use crate::measure::chip::{ChipRecord, PipelineRecord};
 use crate::packet::Slot;
@@ -17,9 +17,9 @@ use forebay_pisa::programs::Image;
 use forebay_pisa::{HEADERS, Pipeline};
 use forebay_tm::random::Random;
 use forebay_tm::{Instant, ValidConfig};
+use reference::ReferenceSwitch;
 use side::SidePort;
 use std::sync::Arc;
-use witness::Witness;
 
 /// A packet inside the chip that is on none of the switch's ports: a control packet of the program, or a deflected packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,7 +79,7 @@ pub(crate) struct Chip {
     enqueued: Option<Vec<(Instant, u32)>>,
     /// Queue lengths as ingress sees them, on chips where it does.
     depths: Option<DelayedDepths>,
-    witness: Option<Witness>,
+    witness: Option<ReferenceSwitch>,
     /// Whether the program does anything at egress with a packet of each kind.
     at_egress: [bool; 16],
     record: ChipRecord,
@@ -123,7 +123,7 @@ impl Chip {
             enqueued: program.reads_waiting().then(Vec::new),
             draws: program.reads_random(),
             depths: program.target().depth_at_ingress.then(|| DelayedDepths::new(queues, setup.depth_delay)),
-            witness: setup.witness.then(|| Witness::new(setup, &program, buffer)),
+            witness: setup.witness.then(|| ReferenceSwitch::new(setup, &program, buffer)),
             at_egress,
             record: ChipRecord {
                 switch,
@@ -147,7 +147,7 @@ impl Chip {
             pipeline.deflection = ports[0].record;
             pipeline.recirculation = ports[1].record;
         }
-        record.witness = self.witness.as_ref().map(Witness::record).unwrap_or_default();
+        record.witness = self.witness.as_ref().map(ReferenceSwitch::record).unwrap_or_default();
         record
     }
 

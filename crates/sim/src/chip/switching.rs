@@ -1,11 +1,11 @@
 //! What a switch that is a programmable chip does with packets.
 
 use super::{Chip, Control};
-use crate::agenda::{NEVER, Sized};
+use crate::event_queue::{FixedEventQueue, NEVER};
 use crate::measure::chip::ControlNote;
 use crate::mirror::Mirror;
 use crate::net::Net;
-use crate::packet::{Kind, Label, Packet, Slot, flag};
+use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::switch::Switch;
 use forebay_pisa::{ANSWER, DATA, DEFLECTED, HEADER, Outcome, Pass};
 use forebay_tm::{Departure, Instant, Packet as CorePacket, Reason, Verdict, Wire};
@@ -36,12 +36,12 @@ impl Switch {
         &mut self,
         now: Instant,
         from: usize,
-        label: Label,
-        agenda: &mut Sized<'_, NODES>,
+        metadata: Metadata,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
-        let slot = label.packet;
-        let Some(number) = self.way(label, around) else { return around.wires.lose(slot) };
+        let slot = metadata.packet;
+        let Some(number) = self.next_hop(metadata, around) else { return around.wires.lose(slot) };
         let packet = around.wires.arena.get(slot);
         let queue = u32::from(packet.class & self.queue_mask);
         let index = self.buffers[0].queue_index(number, queue as usize);
@@ -65,7 +65,7 @@ impl Switch {
         if chip.witness.is_some() && pass.kind == DATA {
             self.witness(now, pipeline, slot, &outcome, around);
         }
-        self.after_ingress(now, pipeline, (from as u32, Some(slot)), outcome, agenda, around);
+        self.after_ingress(now, pipeline, (from as u32, Some(slot)), outcome, event_queue, around);
     }
 
     /// Tells the ideal switch beside the chip of an arrival.
@@ -86,11 +86,11 @@ impl Switch {
         pipeline: usize,
         (from, slot): (u32, Option<Slot>),
         outcome: Outcome,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         if outcome.multicast != 0 || outcome.mirror != 0 {
-            self.copies(now, pipeline, from, &outcome, agenda, around);
+            self.copies(now, pipeline, from, &outcome, event_queue, around);
         }
         let Some(slot) = slot else { return };
         let (number, queue) = (outcome.out_port as usize, outcome.out_queue);
@@ -106,7 +106,7 @@ impl Switch {
         if outcome.mark {
             mark(slot, around);
         }
-        self.deliver(now, (number, queue), (from, slot), agenda, around);
+        self.deliver(now, (number, queue), (from, slot), event_queue, around);
     }
 
     /// Sends the control packets that a program wants beside the packet itself.
@@ -118,7 +118,7 @@ impl Switch {
         pipeline: usize,
         from: u32,
         outcome: &Outcome,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let chip = self.chip();
@@ -134,11 +134,11 @@ impl Switch {
         };
         let pipelines = chip.pipelines.len();
         if outcome.mirror != 0 {
-            self.offer_side(now, (pipeline, RECIRCULATION), copy(outcome.mirror), agenda, around);
+            self.offer_side(now, (pipeline, RECIRCULATION), copy(outcome.mirror), event_queue, around);
         }
         if outcome.multicast != 0 {
             for pipeline in 0..pipelines {
-                self.offer_side(now, (pipeline, RECIRCULATION), copy(outcome.multicast), agenda, around);
+                self.offer_side(now, (pipeline, RECIRCULATION), copy(outcome.multicast), event_queue, around);
             }
         }
     }
@@ -192,11 +192,11 @@ impl Switch {
         now: Instant,
         (number, queue): (usize, u32),
         (from, slot): (u32, Slot),
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         if around.watched || self.chip().looks_at_queues() {
-            return self.deliver_observed(now, (number, queue), (from, slot), agenda, around);
+            return self.deliver_observed(now, (number, queue), (from, slot), event_queue, around);
         }
         let core = CorePacket { queue, ..self.core_packet(number, slot, around) };
         let port = &mut self.ports[number];
@@ -204,17 +204,17 @@ impl Switch {
         let tm = &mut self.buffers[0];
         let outcome = tm.offer(now, &core, wire);
         if let Some(departure) = outcome.departure(&core) {
-            return self.leave(now, number, departure, agenda, around);
+            return self.leave(now, number, departure, event_queue, around);
         }
         match outcome.verdict() {
             Verdict::Queued { marked: false } if port.free_at > now && !tm.has_losses() => {
                 if !port.armed {
                     port.armed = true;
-                    agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+                    event_queue.set(number, around.wires.clock.transmission(port.free_at, number));
                 }
             }
             verdict => {
-                self.delivered(now, (number, queue), (from, slot), verdict, agenda, around);
+                self.delivered(now, (number, queue), (from, slot), verdict, event_queue, around);
             }
         }
     }
@@ -226,12 +226,12 @@ impl Switch {
         now: Instant,
         (number, queue): (usize, u32),
         (from, slot): (u32, Slot),
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let core = CorePacket { queue, ..self.core_packet(number, slot, around) };
         let verdict = self.buffers[0].offer(now, &core, Wire::Busy).verdict();
-        self.delivered(now, (number, queue), (from, slot), verdict, agenda, around);
+        self.delivered(now, (number, queue), (from, slot), verdict, event_queue, around);
     }
 
     /// Sees to a packet that does not simply wait for its port.
@@ -242,24 +242,24 @@ impl Switch {
         (number, queue): (usize, u32),
         (from, slot): (u32, Slot),
         verdict: Verdict,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         if let Verdict::Dropped { reason } = verdict {
-            return self.rejected_by_manager(now, (number, queue), (from, slot), reason, agenda, around);
+            return self.rejected_by_manager(now, (number, queue), (from, slot), reason, event_queue, around);
         }
         let simple = verdict == (Verdict::Queued { marked: false }) && !around.watched && !self.buffers[0].has_losses();
-        if !simple && !self.settle_arrival(now, number, slot, verdict, agenda, around) {
+        if !simple && !self.settle_arrival(now, number, slot, verdict, event_queue, around) {
             return;
         }
         self.joined(now, number, queue, slot);
         let port = &mut self.ports[number];
         if port.free_at <= now {
-            return self.chip_transmit(now, number, agenda, around);
+            return self.chip_transmit(now, number, event_queue, around);
         }
         if !port.armed {
             port.armed = true;
-            agenda.set(number, around.wires.clock.transmission(port.free_at, number));
+            event_queue.set(number, around.wires.clock.transmission(port.free_at, number));
         }
     }
 
@@ -302,7 +302,7 @@ impl Switch {
         (number, queue): (usize, u32),
         (from, slot): (u32, Slot),
         reason: Reason,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         self.settle_losses(0, around);
@@ -327,7 +327,7 @@ impl Switch {
             carried: Some(slot),
             ..Control::default()
         };
-        self.offer_side(now, (pipeline, DEFLECTION), deflected, agenda, around);
+        self.offer_side(now, (pipeline, DEFLECTION), deflected, event_queue, around);
     }
 
     /// A port of the switch is free: the traffic manager picks.
@@ -336,12 +336,12 @@ impl Switch {
         &mut self,
         now: Instant,
         number: usize,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         match self.buffers[0].next(now, number) {
-            Some(departure) => self.leave(now, number, departure, agenda, around),
-            None => self.wait_for_eligible(now, number, agenda, around),
+            Some(departure) => self.leave(now, number, departure, event_queue, around),
+            None => self.wait_for_eligible(now, number, event_queue, around),
         }
     }
 
@@ -352,7 +352,7 @@ impl Switch {
         now: Instant,
         number: usize,
         departure: Departure,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let slot = departure.id.0 as Slot;
@@ -366,13 +366,13 @@ impl Switch {
             if outcome.mirror != 0 {
                 let pipeline = self.chip().pipeline_of(number);
                 let outcome = Outcome { out_port: number as u32, ..outcome };
-                self.copies(now, pipeline, number as u32, &outcome, agenda, around);
+                self.copies(now, pipeline, number as u32, &outcome, event_queue, around);
             }
             if outcome.drop {
-                return self.dropped_at_egress(now, number, departure, agenda, around);
+                return self.dropped_at_egress(now, number, departure, event_queue, around);
             }
         }
-        self.depart(now, number, departure, agenda, around);
+        self.depart(now, number, departure, event_queue, around);
     }
 
     /// Runs the egress program on a packet that leaves its queue.
@@ -415,7 +415,7 @@ impl Switch {
         now: Instant,
         number: usize,
         departure: Departure,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let queue = self.buffers[0].queue_index(number, usize::from(departure.queue().unwrap_or(0)));
@@ -436,7 +436,7 @@ impl Switch {
         port.free_at = now + read;
         port.armed = self.buffers[0].has_packets(number);
         let next = if port.armed { around.wires.clock.transmission(port.free_at, number) } else { NEVER };
-        agenda.set(number, next);
+        event_queue.set(number, next);
     }
 
     // ---- The chip's own ports ------------------------------------------------------------------------------------------
@@ -447,19 +447,19 @@ impl Switch {
         &mut self,
         now: Instant,
         slot: usize,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let ports = self.ports.len();
         let chip = self.chip();
         let number = slot - ports;
         if let Some(generator) = number.checked_sub(chip.sides.len()) {
-            return self.generate(now, generator, slot, agenda, around);
+            return self.generate(now, generator, slot, event_queue, around);
         }
         chip.sides[number].armed = false;
         match chip.sides[number].queue.pop_front() {
-            Some(control) => self.send_side(now, (number / 2, number % 2), control, agenda, around),
-            None => agenda.set(slot, NEVER),
+            Some(control) => self.send_side(now, (number / 2, number % 2), control, event_queue, around),
+            None => event_queue.set(slot, NEVER),
         }
     }
 
@@ -469,7 +469,7 @@ impl Switch {
         now: Instant,
         (pipeline, which): (usize, usize),
         control: Control,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let chip = self.chip();
@@ -480,12 +480,12 @@ impl Switch {
         }
         let place = chip.controls.insert(control);
         if side.free_at <= now && side.queue.is_empty() {
-            return self.send_side(now, (pipeline, which), place, agenda, around);
+            return self.send_side(now, (pipeline, which), place, event_queue, around);
         }
         side.wait(place);
         if !side.armed {
             side.armed = true;
-            agenda.set(side.slot, around.wires.clock.transmission(side.free_at.max(now), side.slot));
+            event_queue.set(side.slot, around.wires.clock.transmission(side.free_at.max(now), side.slot));
         }
     }
 
@@ -495,7 +495,7 @@ impl Switch {
         now: Instant,
         (pipeline, which): (usize, usize),
         place: u32,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let chip = self.chip();
@@ -516,23 +516,23 @@ impl Switch {
         let goes_on = which == RECIRCULATION && !outcome.drop;
         if let (true, Some((link, arrival))) = (goes_on, side.link) {
             chip.controls.all[place as usize].headers = outcome.headers;
-            let (end, key) = around.wires.send_around(link, Label::inside(place, control.bytes), now);
+            let (end, key) = around.wires.send_around(link, Metadata::inside(place, control.bytes), now);
             side.free_at = end;
             if let Some(key) = key {
-                agenda.set(NODES / 4 + arrival, key);
+                event_queue.set(NODES / 4 + arrival, key);
             }
         } else {
             side.free_at = now + side.rate.serialization(u64::from(control.bytes));
         }
         if !side.queue.is_empty() {
             side.armed = true;
-            agenda.set(side.slot, around.wires.clock.transmission(side.free_at, side.slot));
+            event_queue.set(side.slot, around.wires.clock.transmission(side.free_at, side.slot));
         } else {
-            agenda.set(side.slot, NEVER);
+            event_queue.set(side.slot, NEVER);
         }
         if !goes_on {
             let control = chip.controls.remove(place);
-            self.after_side(now, pipeline, control, &outcome, agenda, around);
+            self.after_side(now, pipeline, control, &outcome, event_queue, around);
         }
     }
 
@@ -543,7 +543,7 @@ impl Switch {
         pipeline: usize,
         control: Control,
         outcome: &Outcome,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         if outcome.mirror == 0 {
@@ -560,7 +560,7 @@ impl Switch {
             chip.record.pipelines[pipeline].trimmed_at_egress += u64::from(control.kind == DEFLECTED);
             chip.cut_quietly(slot, around);
         }
-        self.offer_side(now, (pipeline, RECIRCULATION), copy, agenda, around);
+        self.offer_side(now, (pipeline, RECIRCULATION), copy, event_queue, around);
     }
 
     /// A control packet is no more. What it carried is lost.
@@ -579,12 +579,12 @@ impl Switch {
         &mut self,
         now: Instant,
         pipeline: usize,
-        label: Label,
-        agenda: &mut Sized<'_, NODES>,
+        metadata: Metadata,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
-        let control = self.chip().controls.remove(label.packet);
-        self.control_ingress(now, pipeline, control, agenda, around);
+        let control = self.chip().controls.remove(metadata.packet);
+        self.control_ingress(now, pipeline, control, event_queue, around);
     }
 
     /// A control packet is in an ingress pipeline.
@@ -593,7 +593,7 @@ impl Switch {
         now: Instant,
         pipeline: usize,
         control: Control,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let chip = self.chip();
@@ -604,15 +604,15 @@ impl Switch {
         }
         if outcome.recirculate && !outcome.drop {
             let again = Control { headers: outcome.headers, ..control };
-            return self.offer_side(now, (pipeline, RECIRCULATION), again, agenda, around);
+            return self.offer_side(now, (pipeline, RECIRCULATION), again, event_queue, around);
         }
         if outcome.drop {
             if outcome.multicast != 0 || outcome.mirror != 0 {
-                self.copies(now, pipeline, control.in_port, &outcome, agenda, around);
+                self.copies(now, pipeline, control.in_port, &outcome, event_queue, around);
             }
             return self.end_control(now, &control, around);
         }
-        self.after_ingress(now, pipeline, (control.in_port, control.carried), outcome, agenda, around);
+        self.after_ingress(now, pipeline, (control.in_port, control.carried), outcome, event_queue, around);
     }
 
     /// A packet generator is due.
@@ -621,26 +621,26 @@ impl Switch {
         now: Instant,
         number: usize,
         slot: usize,
-        agenda: &mut Sized<'_, NODES>,
+        event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
         let chip = self.chip();
         let generator = &mut chip.generators[number];
         if generator.due > now {
-            // It lies farther ahead than the agenda counts.
+            // It lies farther ahead than the event_queue counts.
             let key = around.wires.clock.timer(generator.due, slot);
-            return agenda.set(slot, key);
+            return event_queue.set(slot, key);
         }
         let plan = generator.plan;
         if plan.period == 0 {
-            agenda.set(slot, NEVER);
+            event_queue.set(slot, NEVER);
         } else {
             generator.due = Instant::from_ps(generator.due.ps() + plan.period);
-            agenda.set(slot, around.wires.clock.timer(generator.due, slot));
+            event_queue.set(slot, around.wires.clock.timer(generator.due, slot));
         }
         let bytes = chip.setup.header.get() as u32;
         let control = Control { kind: plan.kind, headers: plan.headers, bytes, ..Control::default() };
-        self.control_ingress(now, plan.pipeline as usize, control, agenda, around);
+        self.control_ingress(now, plan.pipeline as usize, control, event_queue, around);
     }
 }
 

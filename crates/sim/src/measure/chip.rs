@@ -45,7 +45,7 @@ pub struct ControlNote {
 
 /// The chip beside the ideal that its program stands for, on the same arrivals.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct WitnessRecord {
+pub struct ReferenceRecord {
     /// Data packets that both would take, that only the ideal takes, that only the chip takes, and that neither takes.
     pub both: u64,
     /// See `both`.
@@ -79,7 +79,7 @@ pub struct ChipRecord {
     /// Control packets that came to the first pipeline, if they are kept.
     pub controls: Vec<ControlNote>,
     /// Beside the ideal.
-    pub witness: WitnessRecord,
+    pub witness: ReferenceRecord,
 }
 
 impl ChipRecord {

@@ -2,7 +2,7 @@
 
 use super::{Departure, End};
 use crate::flow::NONE;
-use crate::packet::Label;
+use crate::packet::Metadata;
 use crate::scenario::FifoLimit;
 use forebay_tm::Reason;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ struct Account {
 pub(super) struct Fifo {
     limit: FifoLimit,
     /// Packets in order, each with its account.
-    waiting: VecDeque<(Label, u32)>,
+    waiting: VecDeque<(Metadata, u32)>,
     bytes: u64,
     accounts: Vec<Account>,
     free: Vec<u32>,
@@ -36,8 +36,13 @@ impl Fifo {
 
     /// Puts a packet at the end, if it fits; the end of a flow that it comes from gets an account if it has none.
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, account: &mut u32, (flow, end): (u32, End), label: Label) -> Result<(), Reason> {
-        let bytes = u64::from(label.bytes());
+    pub(super) fn enqueue(
+        &mut self,
+        account: &mut u32,
+        (flow, end): (u32, End),
+        metadata: Metadata,
+    ) -> Result<(), Reason> {
+        let bytes = u64::from(metadata.bytes());
         let fits = match self.limit {
             FifoLimit::Packets(limit) => self.waiting.len() < limit as usize,
             FifoLimit::Bytes(limit) => self.bytes + bytes <= limit.get(),
@@ -52,7 +57,7 @@ impl Fifo {
         own.packets += 1;
         own.bytes += bytes;
         self.bytes += bytes;
-        self.waiting.push_back((label, *account));
+        self.waiting.push_back((metadata, *account));
         Ok(())
     }
 
@@ -80,13 +85,13 @@ impl Fifo {
     /// The next packet. An end of a flow that has no packet left is told to have no account any more.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, forget: impl FnOnce(u32, End)) -> Option<Departure> {
-        let (label, place) = self.waiting.pop_front()?;
-        self.bytes -= u64::from(label.bytes());
+        let (metadata, place) = self.waiting.pop_front()?;
+        self.bytes -= u64::from(metadata.bytes());
         let account = &mut self.accounts[place as usize];
         account.packets -= 1;
-        account.bytes -= u64::from(label.bytes());
+        account.bytes -= u64::from(metadata.bytes());
         let wakes = core::mem::replace(&mut account.throttled, false);
-        let departure = Departure { label, flow: account.flow, wakes };
+        let departure = Departure { metadata, flow: account.flow, wakes };
         if account.packets == 0 {
             forget(account.flow, account.end);
             self.free.push(place);

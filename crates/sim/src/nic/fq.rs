@@ -14,14 +14,14 @@
 
 use super::{Departure, End};
 use crate::flow::NONE;
-use crate::packet::Label;
+use crate::packet::Metadata;
 use crate::scenario::FqSetup;
 use forebay_tm::{Instant, Reason};
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    label: Label,
+    metadata: Metadata,
     /// The packet behind it in its queue, or the next free place.
     next: u32,
 }
@@ -162,19 +162,19 @@ impl Fq {
 
     /// Puts a packet behind those of its flow; the whole is not full.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, now: Instant, place: u32, label: Label) -> Result<(), Reason> {
+    pub(super) fn enqueue(&mut self, now: Instant, place: u32, metadata: Metadata) -> Result<(), Reason> {
         let queue = &mut self.queues[place as usize];
         if queue.packets >= self.setup.flow_limit {
             return Err(Reason::QueueFull);
         }
         if self.free_waiting == NONE {
             self.free_waiting = self.waiting.len() as u32;
-            self.waiting.push(Waiting { label, next: NONE });
+            self.waiting.push(Waiting { metadata, next: NONE });
         }
         let packet = self.free_waiting;
         let entry = &mut self.waiting[packet as usize];
         self.free_waiting = entry.next;
-        entry.label = label;
+        entry.metadata = metadata;
         if queue.packets == 0 {
             queue.head = packet;
         } else {
@@ -182,7 +182,7 @@ impl Fq {
         }
         queue.tail = packet;
         queue.packets += 1;
-        queue.bytes += u64::from(label.bytes());
+        queue.bytes += u64::from(metadata.bytes());
         if !queue.listed {
             self.list(now, place);
         }
@@ -216,14 +216,14 @@ impl Fq {
         let queue = &mut self.queues[place as usize];
         let packet = queue.head;
         let entry = &mut self.waiting[packet as usize];
-        let label = entry.label;
+        let metadata = entry.metadata;
         queue.head = core::mem::replace(&mut entry.next, self.free_waiting);
         self.free_waiting = packet;
         queue.packets -= 1;
-        queue.bytes -= u64::from(label.bytes());
-        queue.credit -= label.bytes() as i32;
+        queue.bytes -= u64::from(metadata.bytes());
+        queue.credit -= metadata.bytes() as i32;
         let wakes = core::mem::replace(&mut queue.throttled, false);
-        Departure { label, flow: queue.flow, wakes }
+        Departure { metadata, flow: queue.flow, wakes }
     }
 
     /// Goes on to the flow whose turn it is to send; there is a packet.

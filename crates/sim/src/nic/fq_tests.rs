@@ -109,7 +109,7 @@ impl Host {
         if *queue == NONE {
             *queue = self.fq.open(flow, End::Source);
         }
-        let fits = self.fq.enqueue(now, *queue, Label::inside(packet, bytes)).is_ok();
+        let fits = self.fq.enqueue(now, *queue, Metadata::inside(packet, bytes)).is_ok();
         self.waiting += u32::from(fits);
         fits
     }
@@ -126,7 +126,7 @@ impl Host {
             }
             open[flow as usize]
         });
-        Some((departure.flow, departure.label.packet))
+        Some((departure.flow, departure.metadata.packet))
     }
 
     fn close(&mut self, flow: u32) {

@@ -1,6 +1,6 @@
 //! A traffic manager of one port in front of a host's link.
 
-use crate::agenda::NEVER;
+use crate::event_queue::NEVER;
 use crate::flows::FlowTable;
 use crate::host::{HostAgenda, slot};
 use crate::packet::{Slot, flag};
@@ -33,10 +33,16 @@ impl Managed {
     }
 
     /// The link is free.
-    pub(super) fn free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
+    pub(super) fn free(
+        &mut self,
+        now: Instant,
+        event_queue: &mut HostAgenda<'_>,
+        wires: &mut Wires,
+        flows: &mut FlowTable,
+    ) {
         self.armed = false;
-        agenda.set(slot::NIC, NEVER);
-        self.transmit(now, agenda, wires, flows);
+        event_queue.set(slot::NIC, NEVER);
+        self.transmit(now, event_queue, wires, flows);
     }
 
     #[inline(never)]
@@ -44,7 +50,7 @@ impl Managed {
         &mut self,
         now: Instant,
         packet: Slot,
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) {
@@ -65,8 +71,8 @@ impl Managed {
         let wire = if self.free_at <= now { Wire::Idle } else { Wire::Busy };
         let verdict = match self.tm.offer(now, &core, wire) {
             Outcome::Sent => {
-                let label = wires.arena.label(packet, core.bytes);
-                self.free_at = wires.send(self.out, label, now);
+                let metadata = wires.arena.metadata(packet, core.bytes);
+                self.free_at = wires.send(self.out, metadata, now);
                 return;
             }
             Outcome::Verdict(verdict) => verdict,
@@ -86,29 +92,29 @@ impl Managed {
         }
         self.settle_losses(wires, flows);
         if self.free_at <= now {
-            self.transmit(now, agenda, wires, flows);
+            self.transmit(now, event_queue, wires, flows);
         } else if !self.armed {
-            self.arm(self.free_at, agenda, wires);
+            self.arm(self.free_at, event_queue, wires);
         }
     }
 
-    fn arm(&mut self, at: Instant, agenda: &mut HostAgenda<'_>, wires: &Wires) {
+    fn arm(&mut self, at: Instant, event_queue: &mut HostAgenda<'_>, wires: &Wires) {
         self.armed = true;
-        agenda.set(slot::NIC, wires.clock.transmission(at, slot::NIC));
+        event_queue.set(slot::NIC, wires.clock.transmission(at, slot::NIC));
     }
 
     #[inline(never)]
-    fn transmit(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
+    fn transmit(&mut self, now: Instant, event_queue: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
         let departure = self.tm.next(now, 0);
         self.settle_losses(wires, flows);
         if let Some(departure) = departure {
-            let label = wires.arena.label(departure.id.0 as Slot, departure.bytes());
-            self.free_at = wires.send(self.out, label, now);
+            let metadata = wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
+            self.free_at = wires.send(self.out, metadata, now);
             if self.tm.has_packets(0) {
-                self.arm(self.free_at, agenda, wires);
+                self.arm(self.free_at, event_queue, wires);
             }
         } else if let Some(at) = self.tm.next_eligible(0).filter(|at| *at > now && *at < Instant::NEVER) {
-            self.arm(at, agenda, wires);
+            self.arm(at, event_queue, wires);
         }
     }
 

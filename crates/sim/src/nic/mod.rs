@@ -12,11 +12,11 @@ mod fifo;
 mod fq;
 mod managed;
 
-use crate::agenda::NEVER;
+use crate::event_queue::NEVER;
 use crate::flow::NONE;
 use crate::flows::FlowTable;
 use crate::host::{HostAgenda, slot};
-use crate::packet::{Label, Slot};
+use crate::packet::{Metadata, Slot};
 use crate::scenario::{Handoff, NicSetup};
 use crate::wires::Wires;
 use fifo::Fifo;
@@ -36,7 +36,7 @@ pub(crate) enum End {
 /// A packet that leaves a queueing discipline for the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
-    pub(crate) label: Label,
+    pub(crate) metadata: Metadata,
     pub(crate) flow: u32,
     /// Its sender was waiting for room, and is to be asked for more.
     pub(crate) wakes: bool,
@@ -139,8 +139,8 @@ impl Nic {
 
     /// Hands a packet to the wire, if none waits and the wire has room. Says whether it did.
     #[inline(always)]
-    pub(crate) fn send_at_once(&mut self, now: Instant, label: Label, wires: &mut Wires) -> bool {
-        self.waiting == 0 && wires.send_behind(self.out, label, now, self.ahead)
+    pub(crate) fn send_at_once(&mut self, now: Instant, metadata: Metadata, wires: &mut Wires) -> bool {
+        self.waiting == 0 && wires.send_behind(self.out, metadata, now, self.ahead)
     }
 
     /// Sends a packet of an end of a flow as soon as the wire and the packets before it allow.
@@ -148,16 +148,16 @@ impl Nic {
     pub(crate) fn send(
         &mut self,
         now: Instant,
-        label: Label,
+        metadata: Metadata,
         from: (u32, End),
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
-        if self.send_at_once(now, label, wires) {
+        if self.send_at_once(now, metadata, wires) {
             return Handed::Over;
         }
-        self.wait(now, label, from, agenda, wires, flows)
+        self.wait(now, metadata, from, event_queue, wires, flows)
     }
 
     /// Puts a packet of an end of a flow, which could not be sent at once, where it waits.
@@ -165,20 +165,20 @@ impl Nic {
     fn wait(
         &mut self,
         now: Instant,
-        label: Label,
+        metadata: Metadata,
         from: (u32, End),
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
         if let Discipline::Managed(managed) = &mut self.discipline {
-            managed.send(now, label.packet, agenda, wires, flows);
+            managed.send(now, metadata.packet, event_queue, wires, flows);
             return Handed::Over;
         }
-        self.enqueue(now, label, from, agenda, wires, flows)
+        self.enqueue(now, metadata, from, event_queue, wires, flows)
     }
 
-    /// As [`Nic::wait`], for callers that rarely need it: the label is made again, so that they have it in no memory.
+    /// As [`Nic::wait`], for callers that rarely need it: the metadata is made again, so that they have it in no memory.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_unlabeled(
@@ -186,21 +186,21 @@ impl Nic {
         now: Instant,
         packet: Slot,
         from: (u32, End),
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
-        let label = wires.arena.label(packet, wires.arena.get(packet).bytes);
-        self.wait(now, label, from, agenda, wires, flows)
+        let metadata = wires.arena.metadata(packet, wires.arena.get(packet).bytes);
+        self.wait(now, metadata, from, event_queue, wires, flows)
     }
 
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
-        label: Label,
+        metadata: Metadata,
         (flow, end): (u32, End),
-        agenda: &mut HostAgenda<'_>,
+        event_queue: &mut HostAgenda<'_>,
         wires: &mut Wires,
         flows: &mut FlowTable,
     ) -> Handed {
@@ -208,23 +208,23 @@ impl Nic {
         let verdict = match &mut self.discipline {
             Discipline::Fq(fq) => {
                 if self.waiting >= fq.limit() {
-                    return self.drop(Reason::Full, flow, label.packet, wires, flows);
+                    return self.drop(Reason::Full, flow, metadata.packet, wires, flows);
                 }
                 if *queue == NONE {
                     *queue = fq.open(flow, end);
                 }
-                fq.enqueue(now, *queue, label)
+                fq.enqueue(now, *queue, metadata)
             }
-            Discipline::Fifo(fifo) => fifo.enqueue(queue, (flow, end), label),
+            Discipline::Fifo(fifo) => fifo.enqueue(queue, (flow, end), metadata),
             // What is not limited never waits.
             Discipline::Unlimited | Discipline::Managed(_) => Err(Reason::Full),
         };
         if let Err(reason) = verdict {
-            return self.drop(reason, flow, label.packet, wires, flows);
+            return self.drop(reason, flow, metadata.packet, wires, flows);
         }
         self.waiting += 1;
         if self.waiting == 1 {
-            self.arm(agenda, wires);
+            self.arm(event_queue, wires);
         }
         Handed::Waits
     }
@@ -240,15 +240,22 @@ impl Nic {
 
     /// Wakes the host when the wire has sent all that it has, if packets wait.
     #[inline(always)]
-    pub(crate) fn arm(&self, agenda: &mut HostAgenda<'_>, wires: &Wires) {
+    pub(crate) fn arm(&self, event_queue: &mut HostAgenda<'_>, wires: &Wires) {
         let free_at = wires.links[self.out as usize].free_at;
-        agenda.set(slot::NIC, if self.waiting == 0 { NEVER } else { wires.clock.transmission(free_at, slot::NIC) });
+        event_queue
+            .set(slot::NIC, if self.waiting == 0 { NEVER } else { wires.clock.transmission(free_at, slot::NIC) });
     }
 
     /// The link of a managed queue is free.
-    pub(crate) fn free(&mut self, now: Instant, agenda: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
+    pub(crate) fn free(
+        &mut self,
+        now: Instant,
+        event_queue: &mut HostAgenda<'_>,
+        wires: &mut Wires,
+        flows: &mut FlowTable,
+    ) {
         if let Discipline::Managed(managed) = &mut self.discipline {
-            managed.free(now, agenda, wires, flows);
+            managed.free(now, event_queue, wires, flows);
         }
     }
 
@@ -274,7 +281,7 @@ impl Nic {
             return None;
         };
         self.waiting -= 1;
-        wires.send_behind(self.out, departure.label, now, FOREVER);
+        wires.send_behind(self.out, departure.metadata, now, FOREVER);
         Some(departure)
     }
 

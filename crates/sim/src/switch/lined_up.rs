@@ -2,9 +2,9 @@
 //! of its transmission is no event.
 
 use super::Switch;
-use crate::agenda::{Agenda, Key, MAX_SLOTS, Sized};
+use crate::event_queue::{EventQueue, FixedEventQueue, Key, MAX_SLOTS};
 use crate::net::Net;
-use crate::packet::{Label, flag};
+use crate::packet::{Metadata, flag};
 use forebay_tm::{FifoTm, Instant, Tm, Verdict};
 
 impl Switch {
@@ -31,25 +31,30 @@ impl Switch {
 
     /// [`Switch::run`] where packets are lined up.
     #[inline(never)]
-    pub(crate) fn run_lined_up(&mut self, agenda: &mut Agenda, horizon: Key, around: &mut Net) {
-        match agenda.slots() {
-            2 => self.run_arrivals::<4>(agenda.sized(), horizon, around),
-            4 => self.run_arrivals::<8>(agenda.sized(), horizon, around),
-            8 => self.run_arrivals::<16>(agenda.sized(), horizon, around),
-            16 => self.run_arrivals::<32>(agenda.sized(), horizon, around),
-            32 => self.run_arrivals::<64>(agenda.sized(), horizon, around),
-            64 => self.run_arrivals::<128>(agenda.sized(), horizon, around),
-            128 => self.run_arrivals::<256>(agenda.sized(), horizon, around),
-            256 => self.run_arrivals::<512>(agenda.sized(), horizon, around),
-            512 => self.run_arrivals::<1024>(agenda.sized(), horizon, around),
-            _ => self.run_arrivals::<{ 2 * MAX_SLOTS }>(agenda.sized(), horizon, around),
+    pub(crate) fn run_lined_up(&mut self, event_queue: &mut EventQueue, horizon: Key, around: &mut Net) {
+        match event_queue.slots() {
+            2 => self.run_arrivals::<4>(event_queue.sized(), horizon, around),
+            4 => self.run_arrivals::<8>(event_queue.sized(), horizon, around),
+            8 => self.run_arrivals::<16>(event_queue.sized(), horizon, around),
+            16 => self.run_arrivals::<32>(event_queue.sized(), horizon, around),
+            32 => self.run_arrivals::<64>(event_queue.sized(), horizon, around),
+            64 => self.run_arrivals::<128>(event_queue.sized(), horizon, around),
+            128 => self.run_arrivals::<256>(event_queue.sized(), horizon, around),
+            256 => self.run_arrivals::<512>(event_queue.sized(), horizon, around),
+            512 => self.run_arrivals::<1024>(event_queue.sized(), horizon, around),
+            _ => self.run_arrivals::<{ 2 * MAX_SLOTS }>(event_queue.sized(), horizon, around),
         }
     }
 
     /// Arrivals are all there is.
-    fn run_arrivals<const NODES: usize>(&mut self, mut agenda: Sized<'_, NODES>, horizon: Key, around: &mut Net) {
+    fn run_arrivals<const NODES: usize>(
+        &mut self,
+        mut event_queue: FixedEventQueue<'_, NODES>,
+        horizon: Key,
+        around: &mut Net,
+    ) {
         loop {
-            let key = agenda.next();
+            let key = event_queue.next();
             if key >= horizon {
                 return;
             }
@@ -57,29 +62,37 @@ impl Switch {
             let now = around.wires.clock.instant(key);
             let slot = key.slot();
             let from = slot as u32 & (NODES as u32 / 4 - 1);
-            let (label, next) = around.wires.take(self.first_incoming + from);
-            agenda.set(slot, next);
-            let Some(number) = self.way(label, around) else {
-                around.wires.lose(label.packet);
+            let (metadata, next) = around.wires.take(self.first_incoming + from);
+            event_queue.set(slot, next);
+            let Some(number) = self.next_hop(metadata, around) else {
+                around.wires.lose(metadata.packet);
                 continue;
             };
             let port = &mut self.ports[number];
             let tm = &mut self.fifos[port.buffer as usize];
-            let verdict = tm.offer(now, port.local, label.bytes(), label.ect(), port.free_at);
-            if verdict != (Verdict::Queued { marked: false }) && !self.is_lined_up(now, number, label, verdict, around)
+            let verdict = tm.offer(now, port.local, metadata.bytes(), metadata.ect(), port.free_at);
+            if verdict != (Verdict::Queued { marked: false })
+                && !self.is_lined_up(now, number, metadata, verdict, around)
             {
                 continue;
             }
             let port = &mut self.ports[number];
-            port.free_at = around.wires.send(port.out, label, now.max(port.free_at));
+            port.free_at = around.wires.send(port.out, metadata, now.max(port.free_at));
         }
     }
 
     /// Sees to a packet that was marked or dropped. Returns whether it goes to the wire.
     #[cold]
     #[inline(never)]
-    fn is_lined_up(&mut self, now: Instant, number: usize, label: Label, verdict: Verdict, around: &mut Net) -> bool {
-        let packet = around.wires.arena.get_mut(label.packet);
+    fn is_lined_up(
+        &mut self,
+        now: Instant,
+        number: usize,
+        metadata: Metadata,
+        verdict: Verdict,
+        around: &mut Net,
+    ) -> bool {
+        let packet = around.wires.arena.get_mut(metadata.packet);
         let flow = packet.flow;
         if verdict == (Verdict::Queued { marked: true }) {
             packet.flags |= flag::CE;
@@ -88,7 +101,7 @@ impl Switch {
         }
         around.flows.dropped(flow);
         self.note_drop(now, self.ports[number].buffer as usize);
-        around.wires.arena.remove(label.packet);
+        around.wires.arena.remove(metadata.packet);
         false
     }
 }

@@ -1,13 +1,13 @@
 //! A connection that is read piece by piece, with a limit to what is kept and to how long is waited.
 
-use crate::door::Stream;
+use crate::server::Stream;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
 use std::time::{Duration, Instant};
 
 /// Why nothing more can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum ReadError {
     /// The other end is gone.
     Gone,
     /// It did not come in time.
@@ -22,12 +22,12 @@ const PIECE: usize = 4096;
 const LINGER: (usize, Duration) = (1 << 20, Duration::from_millis(500));
 
 /// A connection and what has come of it that nobody has taken yet.
-pub(crate) struct Line<S> {
+pub(crate) struct Connection<S> {
     stream: S,
     come: Vec<u8>,
 }
 
-impl<S: Stream> Line<S> {
+impl<S: Stream> Connection<S> {
     pub(crate) fn new(stream: S) -> Self {
         Self { stream, come: Vec::new() }
     }
@@ -38,40 +38,40 @@ impl<S: Stream> Line<S> {
     }
 
     /// Waits for more until `end`, or without end.
-    pub(crate) fn fill(&mut self, end: Option<Instant>) -> Result<(), Cut> {
-        let patience = end.map(|end| end.saturating_duration_since(Instant::now()));
-        if patience == Some(Duration::ZERO) {
-            return Err(Cut::Late);
+    pub(crate) fn fill(&mut self, end: Option<Instant>) -> Result<(), ReadError> {
+        let timeout = end.map(|end| end.saturating_duration_since(Instant::now()));
+        if timeout == Some(Duration::ZERO) {
+            return Err(ReadError::Late);
         }
-        self.stream.read_patience(patience).map_err(|_| Cut::Gone)?;
+        self.stream.read_timeout(timeout).map_err(|_| ReadError::Gone)?;
         let mut piece = [0; PIECE];
         match self.stream.read(&mut piece) {
-            Ok(0) => Err(Cut::Gone),
+            Ok(0) => Err(ReadError::Gone),
             Ok(count) => {
                 self.come.extend_from_slice(&piece[..count]);
                 Ok(())
             }
             Err(error) => match error.kind() {
                 ErrorKind::Interrupted => Ok(()),
-                ErrorKind::WouldBlock | ErrorKind::TimedOut => Err(Cut::Late),
-                _ => Err(Cut::Gone),
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => Err(ReadError::Late),
+                _ => Err(ReadError::Gone),
             },
         }
     }
 
     /// Takes what comes up to an end mark, without the mark, if it is at most `most` bytes long.
-    pub(crate) fn until(&mut self, mark: &[u8], most: usize, end: Option<Instant>) -> Result<Vec<u8>, Cut> {
+    pub(crate) fn until(&mut self, mark: &[u8], most: usize, end: Option<Instant>) -> Result<Vec<u8>, ReadError> {
         let mut seen = 0;
         loop {
             let found = self.come[seen..].windows(mark.len()).position(|window| window == mark).map(|at| seen + at);
             match found {
-                Some(at) if at > most => return Err(Cut::Long),
+                Some(at) if at > most => return Err(ReadError::Long),
                 Some(at) => {
                     let rest = self.come.split_off(at + mark.len());
                     self.come.truncate(at);
                     return Ok(std::mem::replace(&mut self.come, rest));
                 }
-                None if self.come.len() >= most + mark.len() => return Err(Cut::Long),
+                None if self.come.len() >= most + mark.len() => return Err(ReadError::Long),
                 None => {
                     seen = self.come.len().saturating_sub(mark.len() - 1);
                     self.fill(end)?;
@@ -81,7 +81,7 @@ impl<S: Stream> Line<S> {
     }
 
     /// Takes so many bytes.
-    pub(crate) fn exactly(&mut self, count: usize, end: Option<Instant>) -> Result<Vec<u8>, Cut> {
+    pub(crate) fn exactly(&mut self, count: usize, end: Option<Instant>) -> Result<Vec<u8>, ReadError> {
         while self.come.len() < count {
             self.fill(end)?;
         }
@@ -92,11 +92,11 @@ impl<S: Stream> Line<S> {
     /// Sends all of something until `end`.
     pub(crate) fn send(&mut self, mut bytes: &[u8], end: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
-            let patience = end.saturating_duration_since(Instant::now());
-            if patience.is_zero() {
+            let timeout = end.saturating_duration_since(Instant::now());
+            if timeout.is_zero() {
                 return Err(ErrorKind::TimedOut.into());
             }
-            self.stream.write_patience(Some(patience))?;
+            self.stream.write_timeout(Some(timeout))?;
             match self.stream.write(bytes) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(count) => bytes = &bytes[count..],
@@ -110,8 +110,8 @@ impl<S: Stream> Line<S> {
     /// Says no more, and reads for a moment what is still coming: closing at once would take back what was said.
     pub(crate) fn linger(mut self) {
         self.stream.close(Shutdown::Write);
-        let (mut left, patience) = LINGER;
-        let end = Instant::now() + patience;
+        let (mut left, timeout) = LINGER;
+        let end = Instant::now() + timeout;
         while self.fill(Some(end)).is_ok() && self.come.len() < left {
             left -= self.come.len();
             self.come.clear();
@@ -125,10 +125,10 @@ mod tests {
     use std::io::Write;
     use std::os::unix::net::UnixStream;
 
-    fn with(bytes: &[u8]) -> Line<UnixStream> {
+    fn with(bytes: &[u8]) -> Connection<UnixStream> {
         let (mut one, other) = UnixStream::pair().unwrap();
         one.write_all(bytes).unwrap();
-        Line::new(other)
+        Connection::new(other)
     }
 
     fn soon() -> Option<Instant> {
@@ -141,26 +141,26 @@ mod tests {
         assert_eq!(line.until(b"\r\n\r\n", 3, soon()).unwrap(), b"one");
         assert_eq!(line.until(b"\r\n\r\n", 3, soon()).unwrap(), b"two");
         assert_eq!(line.exactly(5, soon()).unwrap(), b"12345");
-        assert_eq!(line.exactly(1, soon()), Err(Cut::Gone));
+        assert_eq!(line.exactly(1, soon()), Err(ReadError::Gone));
     }
 
     #[test]
     fn what_is_too_long_is_not_kept() {
-        assert_eq!(with(b"four\n").until(b"\n", 3, soon()), Err(Cut::Long));
-        assert_eq!(with(&[b'x'; 3000]).until(b"\n", 100, soon()), Err(Cut::Long));
+        assert_eq!(with(b"four\n").until(b"\n", 3, soon()), Err(ReadError::Long));
+        assert_eq!(with(&[b'x'; 3000]).until(b"\n", 100, soon()), Err(ReadError::Long));
     }
 
     #[test]
     fn what_does_not_come_is_not_waited_for() {
         let (_one, other) = UnixStream::pair().unwrap();
         let end = Some(Instant::now() + Duration::from_millis(30));
-        assert_eq!(Line::new(other).until(b"\n", 100, end), Err(Cut::Late));
+        assert_eq!(Connection::new(other).until(b"\n", 100, end), Err(ReadError::Late));
     }
     #[test]
     fn who_does_not_read_is_not_waited_for() {
         let (_one, other) = UnixStream::pair().unwrap();
         let end = Instant::now() + Duration::from_millis(50);
-        assert!(Line::new(other).send(&vec![0; 64 << 20], end).is_err());
+        assert!(Connection::new(other).send(&vec![0; 64 << 20], end).is_err());
         assert!(end.elapsed() < Duration::from_secs(5));
     }
 }

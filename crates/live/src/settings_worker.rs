@@ -18,7 +18,7 @@ pub(crate) struct Settled {
     pub(crate) treatment: Treatment,
 }
 
-/// What the clerk asks of the switch.
+/// What the settings worker asks of the switch.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Swap these in. The answer is what was there before, which others throw away, or why not: what waits may be in the way.
@@ -29,7 +29,7 @@ pub(crate) enum Order {
 
 /// What the switch was started with, and what was changed since.
 #[derive(Debug)]
-pub(crate) struct Book {
+pub(crate) struct SettingsWorker {
     pub(crate) file: String,
     pub(crate) text: String,
     /// What was changed since the file was read.
@@ -39,10 +39,10 @@ pub(crate) struct Book {
     pub(crate) settings: String,
 }
 
-impl Book {
+impl SettingsWorker {
     /// Lets a thread answer requests, until nobody is left who could ask.
     pub(crate) fn open(self, requests: Receiver<Request>) -> io::Result<Receiver<Order>> {
-        // One order waits at most: the clerk has its answer before it goes on.
+        // One order waits at most: the settings worker has its answer before it goes on.
         let (orders, heard) = sync_channel(1);
         privileges::spawn_without("settings", move || self.serve(&requests, &orders))?;
         Ok(heard)
@@ -122,7 +122,7 @@ mod tests {
     fn what_is_refused_never_reaches_the_switch() {
         let (config, settings) = settings::read("live.toml", FILE, &[]).unwrap();
         let (file, text) = ("live.toml".to_owned(), FILE.to_owned());
-        let book = Book { file, text, changes: Vec::new(), config, settings };
+        let book = SettingsWorker { file, text, changes: Vec::new(), config, settings };
         let (ask, requests) = channel();
         let orders = book.open(requests).unwrap();
         let change = |changes: Vec<(String, String)>| {

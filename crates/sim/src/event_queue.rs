@@ -21,7 +21,7 @@ use forebay_tm::random::mix;
 const RANK_BITS: u32 = 20;
 /// Bits of the slot, the lower part of the rank.
 const SLOT_BITS: u32 = 10;
-/// Slots that an agenda can have.
+/// Slots that an event_queue can have.
 pub(crate) const MAX_SLOTS: usize = 1 << SLOT_BITS;
 /// No event.
 pub(crate) const NEVER: Key = Key(u64::MAX);
@@ -129,13 +129,13 @@ pub(crate) fn salt(seed: u64, link: u32) -> u64 {
 
 /// A tree of minima over a fixed number of slots.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     /// Node `n` has the children `2n` and `2n + 1`, and the slots, a power of two, are the last nodes. The root, node 1, is not kept: it
     /// would be written at every change and is the smaller of two.
     nodes: Vec<Key>,
 }
 
-impl Agenda {
+impl EventQueue {
     pub(crate) fn new(slots: usize) -> Self {
         Self { nodes: vec![NEVER; 2 * slots.next_power_of_two().max(2)] }
     }
@@ -170,8 +170,8 @@ impl Agenda {
 
     /// The tree with its number of nodes, twice that of its slots, known to the compiler.
     #[inline(always)]
-    pub(crate) fn sized<const NODES: usize>(&mut self) -> Sized<'_, NODES> {
-        Sized(self.nodes.as_mut_slice().try_into().expect("whoever asks knows the number of slots"))
+    pub(crate) fn sized<const NODES: usize>(&mut self) -> FixedEventQueue<'_, NODES> {
+        FixedEventQueue(self.nodes.as_mut_slice().try_into().expect("whoever asks knows the number of slots"))
     }
 
     /// Moves all events to an earlier epoch.
@@ -182,17 +182,17 @@ impl Agenda {
     }
 }
 
-/// An [`Agenda`] with its number of nodes known to the compiler: no loop, no bounds to check.
-pub(crate) struct Sized<'a, const NODES: usize>(&'a mut [Key; NODES]);
+/// An [`EventQueue`] with its number of nodes known to the compiler: no loop, no bounds to check.
+pub(crate) struct FixedEventQueue<'a, const NODES: usize>(&'a mut [Key; NODES]);
 
-impl<const NODES: usize> Sized<'_, NODES> {
-    /// See [`Agenda::next`].
+impl<const NODES: usize> FixedEventQueue<'_, NODES> {
+    /// See [`EventQueue::next`].
     #[inline(always)]
     pub(crate) fn next(&self) -> Key {
         self.0[2].min(self.0[3])
     }
 
-    /// See [`Agenda::set`].
+    /// See [`EventQueue::set`].
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: usize, key: Key) {
         let mut node = NODES / 2 + (slot & (NODES / 2 - 1));
@@ -213,11 +213,11 @@ mod tests {
 
     #[test]
     fn agrees_with_a_sorted_map() {
-        let mut random = Random::stream(3, "agenda", 0);
+        let mut random = Random::stream(3, "event_queue", 0);
         let clock = Clock::default();
         for slots in [1usize, 2, 3, 16, 100, 1_000] {
-            let mut agenda = Agenda::new(slots);
-            let mut twin = Agenda::new(16);
+            let mut event_queue = EventQueue::new(slots);
+            let mut twin = EventQueue::new(16);
             let mut plain = std::collections::BTreeMap::new();
             for _ in 0..20_000 {
                 let slot = (random.unit() * slots as f64) as usize;
@@ -228,12 +228,12 @@ mod tests {
                     2 => clock.timer(at, slot),
                     _ => NEVER,
                 };
-                agenda.set(slot, key);
+                event_queue.set(slot, key);
                 plain.insert(slot, key);
-                assert_eq!(agenda.next(), *plain.values().min().unwrap());
+                assert_eq!(event_queue.next(), *plain.values().min().unwrap());
                 if slots == 16 {
                     twin.sized::<32>().set(slot, key);
-                    assert_eq!(twin.sized::<32>().next(), agenda.next());
+                    assert_eq!(twin.sized::<32>().next(), event_queue.next());
                 }
             }
         }
@@ -267,12 +267,12 @@ mod tests {
     #[test]
     fn the_epoch_moves_on() {
         let mut clock = Clock::default();
-        let mut agenda = Agenda::new(4);
+        let mut event_queue = EventQueue::new(4);
         let late = Instant::from_ps(10_000_000_000_000);
-        agenda.set(2, clock.timer(late, 2));
-        assert!(clock.needs_advance(agenda.next()));
-        agenda.rebase(clock.advance(late));
-        assert_eq!((clock.instant(agenda.next()), agenda.next().slot()), (late, 2));
+        event_queue.set(2, clock.timer(late, 2));
+        assert!(clock.needs_advance(event_queue.next()));
+        event_queue.rebase(clock.advance(late));
+        assert_eq!((clock.instant(event_queue.next()), event_queue.next().slot()), (late, 2));
         // Beyond the span, an event comes early.
         let far = clock.timer(Instant::from_ps(100_000_000_000_000), 1);
         assert!(clock.instant(far) < Instant::from_ps(100_000_000_000_000));

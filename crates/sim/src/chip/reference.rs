@@ -1,6 +1,6 @@
 //! The ideal beside a program: an exact switch that gets the same arrivals, and what the program worked out beside the exact value.
 
-use crate::measure::chip::WitnessRecord;
+use crate::measure::chip::ReferenceRecord;
 use crate::scenario::ChipSetup;
 use forebay_pisa::programs::{FbProgram, ProgramConfig};
 use forebay_pisa::{Checked, Pipeline};
@@ -13,7 +13,7 @@ const STEPS: f64 = 8.0;
 const DOUBLINGS: f64 = 8.0;
 
 /// The ideal of a chip's program.
-pub(super) struct Witness {
+pub(super) struct ReferenceSwitch {
     /// The exact switch.
     ideal: Driver,
     /// For FB: what it knows, and its settings.
@@ -21,7 +21,7 @@ pub(super) struct Witness {
     /// For AIFO: the place of the length that it knows.
     length: Option<usize>,
     cell: f64,
-    record: WitnessRecord,
+    record: ReferenceRecord,
 }
 
 /// The places of what FB knows among the program's fields.
@@ -41,7 +41,7 @@ impl Known {
     }
 }
 
-impl Witness {
+impl ReferenceSwitch {
     pub(super) fn new(setup: &ChipSetup, program: &Checked, buffer: &ValidConfig) -> Self {
         let ideal = setup.ideal(buffer).expect("only programs with an ideal have a witness");
         let threshold = match &setup.program {
@@ -54,12 +54,12 @@ impl Witness {
             threshold,
             length: program.field("known"),
             cell: buffer.cell.get().max(1) as f64,
-            record: WitnessRecord {
+            record: ReferenceRecord {
                 threshold_ratio: vec![0; steps],
                 rounding_ratio: vec![0; steps],
                 counts_ratio: vec![0; steps],
                 remaining_ratio: vec![0; steps],
-                ..WitnessRecord::default()
+                ..ReferenceRecord::default()
             },
         }
     }
@@ -96,7 +96,7 @@ impl Witness {
         }
     }
 
-    pub(super) fn record(&self) -> WitnessRecord {
+    pub(super) fn record(&self) -> ReferenceRecord {
         self.record.clone()
     }
 }
