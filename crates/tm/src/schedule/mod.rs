@@ -3,7 +3,7 @@
 //! FIFO, the round robins and strict priority choose a queue and take its head. PIFO, SP-PIFO, PIEO, AFQ and PACKS keep the
 //! packets of a port's only queue in an order of their own. AIFO and RIFO are a FIFO queue with an admission test.
 //!
-//! A scheduler is a [`Discipline`], its settings are a config type that implements [`SchedulerSettings`]. `schedulers!` below lists all of
+//! A scheduler is a `Discipline`, its settings are a config type that implements `SchedulerSettings`. `schedulers!` below lists all of
 //! them: a new one is a file and its lines there.
 
 mod afq;
