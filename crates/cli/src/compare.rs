@@ -8,6 +8,7 @@ use crate::summary;
 use crate::table::{Table, percent};
 use forebay_runner::arrivals::Arrivals;
 use forebay_settings::{Diagnostic, SwitchFile, read_policy};
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, Reason, Tm, ValidConfig, Verdict};
 

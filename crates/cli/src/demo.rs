@@ -11,6 +11,7 @@ use crate::outputs::{Ours, Outputs};
 use crate::replay::too_late;
 use crate::table::{Table, percent};
 use forebay_settings::{SwitchFile, read_policy};
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Reason, Tm, ValidConfig, Verdict};
 use std::fmt::Write;

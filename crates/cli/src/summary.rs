@@ -1,6 +1,7 @@
 //! `--summary`: the counters of every queue that saw a packet.
 
 use crate::table::{Table, percent};
+use forebay_tm::View as _;
 use forebay_tm::{Bytes, Counters, Reason, Tm};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;

@@ -5,6 +5,7 @@
 
 use crate::Failure;
 use crate::output::Output;
+use forebay_tm::View as _;
 use forebay_tm::{Duration, Instant, Tm, ValidConfig};
 use std::fmt::Write;
 

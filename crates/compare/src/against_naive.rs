@@ -2,6 +2,7 @@
 
 use forebay_naive::{Arrival, Outcome, Policy, Reason, Switch, Verdict, run_observed, to_toml};
 use forebay_settings::read_switch;
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Tm};
 use std::collections::BTreeMap;

@@ -2,6 +2,7 @@
 
 use crate::settings::{number, random_config};
 use forebay_naive::Dice;
+use forebay_tm::View as _;
 use forebay_tm::packet::MAX_PACKET_BYTES;
 use forebay_tm::{Bytes, Departure, Instant, Outcome, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire};
 

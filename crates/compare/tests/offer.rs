@@ -3,6 +3,7 @@
 
 use forebay_compare::random_config;
 use forebay_naive::Dice;
+use forebay_tm::View as _;
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::{AifoConfig, DrrConfig, SchedulerConfig};

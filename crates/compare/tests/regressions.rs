@@ -2,6 +2,7 @@
 
 use forebay_compare::agree;
 use forebay_naive::{Dice, random_case};
+use forebay_tm::View as _;
 use forebay_tm::admit::{FbaConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig};
 use forebay_tm::described::Choice;
 use forebay_tm::packet::MAX_PACKET_BYTES;

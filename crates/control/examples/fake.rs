@@ -8,6 +8,7 @@ use forebay_live::handle::{Request, SwitchHandle};
 use forebay_live::port::Outside;
 use forebay_live::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
 use forebay_settings::{Diagnostic, Document, Settings, SwitchTables, read_switch_tables, write_switch_tables};
+use forebay_tm::View as _;
 use forebay_tm::counters::Count;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::packet::{Packet, PacketId};

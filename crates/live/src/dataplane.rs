@@ -10,6 +10,7 @@ use crate::pool::{Pool, Slot};
 use crate::remaining::Remaining;
 use crate::routes::Routes;
 use crate::stations::Stations;
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, EndOfTime, Observer};
 use forebay_tm::{
     Bytes, ConfigError, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Tm, TmConfig, Verdict,

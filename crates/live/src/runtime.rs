@@ -11,6 +11,7 @@ use crate::settings::LiveConfig;
 use crate::settings_worker::{Order, SettingsWorker};
 use crate::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
 use crate::switch::{Switch, Timer, Trouble};
+use forebay_tm::View as _;
 use forebay_tm::drive::EndOfTime;
 use forebay_tm::{Instant, Lost, Packet, Tm, Verdict};
 use std::io;

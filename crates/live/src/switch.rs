@@ -5,6 +5,7 @@ use crate::dataplane::{Dataplane, FrameObserver, Outgoing};
 use crate::pool::Pool;
 use crate::port::{Outside, Port, Received};
 use forebay_tm::Instant;
+use forebay_tm::View as _;
 use forebay_tm::drive::EndOfTime;
 use std::io;
 

@@ -4,6 +4,7 @@ use crate::dataplane::{Dataplane, Parts};
 use crate::frame::Headers;
 use crate::pool::{HEADROOM, Pool};
 use crate::settings;
+use forebay_tm::View as _;
 use forebay_tm::{Instant, Tm};
 
 const INTERFACES: &str = "[[interface]]\nname = \"a\"\n[[interface]]\nname = \"b\"\n[[interface]]\nname = \"c\"\n";

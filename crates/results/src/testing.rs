@@ -7,6 +7,7 @@ use forebay_sim::network::{CablePlan, NetworkPlan, NodeId, SwitchPlan};
 use forebay_sim::scenario::{MeasureSetup, NicSetup, PathChoice, Scenario};
 use forebay_sim::transport::TransportConfig;
 use forebay_sim::workload::{PermutationConfig, WorkloadConfig, WorkloadKind};
+use forebay_tm::View as _;
 use forebay_tm::{Bytes, Duration, Instant, MemoryReads, Packet, PacketId, Rate, Tm, TmConfig, Wire};
 
 pub(crate) fn cable(a: NodeId, b: NodeId) -> CablePlan {

@@ -9,6 +9,7 @@ use crate::packet::Packet;
 use crate::switch::Tm;
 use crate::units::{Instant, Rate};
 use crate::verdict::{Departure, Explanation, Lost, Outcome, Verdict, Wire};
+use crate::view::View as _;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;

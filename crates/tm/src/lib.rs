@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
-//! use forebay_tm::{Instant, Outcome, Packet, PacketId, Tm, TmConfig, Verdict, Wire};
+//! use forebay_tm::{Instant, Outcome, Packet, PacketId, Tm, TmConfig, Verdict, View, Wire};
 //!
 //! let mut config = TmConfig::new(vec!["10Gbps".parse().unwrap(); 4], "60KB".parse().unwrap());
 //! config.policy = PolicyConfig::DynamicThresholds(DynamicThresholdsConfig::default());

@@ -296,73 +296,11 @@ impl Tm {
         Ok(())
     }
 
-    // ---- Looking in --------------------------------------------------------------------------------------------------
-
-    /// The configuration in force.
-    pub fn config(&self) -> &ValidConfig {
-        &self.path.config
-    }
-
-    /// The index of a queue, `port * K + queue`.
-    pub fn queue_index(&self, port: usize, queue: usize) -> usize {
-        port * self.path.config.queues + queue
-    }
-
-    /// Bytes charged to a queue: `q_i`.
-    #[inline]
-    pub fn queue_bytes(&self, queue: usize) -> Bytes {
-        Bytes::new(self.path.buffer.length(queue))
-    }
-
-    /// Packets waiting in a queue.
-    pub fn queue_packets(&self, queue: usize) -> usize {
-        self.path.buffer.queues[queue].packets() as usize
-    }
-
-    /// Headers waiting at a port.
-    pub fn header_packets(&self, port: usize) -> usize {
-        self.path.ports[port].headers.len()
-    }
-
-    /// Bytes charged to all queues: `Q`.
-    #[inline]
-    pub fn used(&self) -> Bytes {
-        Bytes::new(self.path.buffer.used())
-    }
-
-    /// The rate of a port.
-    #[inline]
-    pub fn rate(&self, port: usize) -> Rate {
-        self.path.config.rates[port]
-    }
-
-    /// Whether a port has anything to send, now or later.
-    #[inline]
-    pub fn has_packets(&self, port: usize) -> bool {
-        let port = &self.path.ports[port];
-        port.waiting != 0 || !port.headers.is_empty()
-    }
-
-    /// Bytes charged to the queues of a port.
-    #[inline]
-    pub fn port_bytes(&self, port: usize) -> Bytes {
-        Bytes::new(self.path.ports[port].bytes)
-    }
-
-    /// Which queues of a port hold packets: bit `k` stands for queue number `k`.
-    #[inline]
-    pub fn waiting_queues(&self, port: usize) -> u64 {
-        self.path.ports[port].waiting
-    }
+    // ---- Decisions made elsewhere, and checks ---------------------------------------------------------------------------
 
     /// For a port that has packets but may not send any yet (PIEO): when it may.
     pub fn next_eligible(&self, port: usize) -> Option<Instant> {
         self.path.scheduler.next_eligible(port)
-    }
-
-    /// The threshold of a queue as it is now, for an ordinary packet; `None` where the policy has none.
-    pub fn threshold(&self, queue: usize) -> Option<Threshold> {
-        self.policy.threshold(self.path.place(queue), &self.path.buffer)
     }
 
     /// The caller has kept the header of a packet that was dropped on arrival (mirror on drop): it counts as trimmed, not as dropped.
@@ -383,29 +321,6 @@ impl Tm {
         self.path.buffer.queues[queue].unsend(bytes);
         self.path.buffer.read_beyond_sent += u64::from(bytes);
         self.path.losses[queue].drop(Reason::Expelled, bytes);
-    }
-
-    /// The counters of a queue.
-    pub fn queue_counters(&self, queue: usize) -> Counters {
-        Counters::new(&self.path.buffer.queues[queue].totals(), &self.path.losses[queue])
-    }
-
-    /// The counters of a port: the sums over its queues, and its own peak.
-    pub fn port_counters(&self, port: usize) -> Counters {
-        View::port_counters(self, port)
-    }
-
-    /// The counters of the whole buffer: the sums over all queues, and its own peak.
-    pub fn pool_counters(&self) -> Counters {
-        View::pool_counters(self)
-    }
-
-    /// Memory bandwidth used so far.
-    pub fn memory_reads(&self) -> MemoryReads {
-        MemoryReads {
-            transmission: Bytes::new(self.pool_counters().sent.bytes + self.path.buffer.read_beyond_sent),
-            expulsion: Bytes::new(self.path.buffer.read_for_expulsion),
-        }
     }
 
     /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
@@ -434,23 +349,61 @@ impl Tm {
 
 impl View for Tm {
     fn config(&self) -> &ValidConfig {
-        self.config()
+        &self.path.config
     }
 
-    fn used(&self) -> Bytes {
-        self.used()
-    }
-
+    #[inline]
     fn queue_bytes(&self, queue: usize) -> Bytes {
-        self.queue_bytes(queue)
+        Bytes::new(self.path.buffer.length(queue))
+    }
+
+    fn queue_packets(&self, queue: usize) -> usize {
+        self.path.buffer.queues[queue].packets() as usize
+    }
+
+    fn header_packets(&self, port: usize) -> usize {
+        self.path.ports[port].headers.len()
+    }
+
+    #[inline]
+    fn used(&self) -> Bytes {
+        Bytes::new(self.path.buffer.used())
+    }
+
+    #[inline]
+    fn rate(&self, port: usize) -> Rate {
+        self.path.config.rates[port]
+    }
+
+    #[inline]
+    fn has_packets(&self, port: usize) -> bool {
+        let port = &self.path.ports[port];
+        port.waiting != 0 || !port.headers.is_empty()
+    }
+
+    #[inline]
+    fn port_bytes(&self, port: usize) -> Bytes {
+        Bytes::new(self.path.ports[port].bytes)
+    }
+
+    #[inline]
+    fn waiting_queues(&self, port: usize) -> u64 {
+        self.path.ports[port].waiting
     }
 
     fn threshold(&self, queue: usize) -> Option<Threshold> {
-        self.threshold(queue)
+        self.policy.threshold(self.path.place(queue), &self.path.buffer)
     }
 
     fn queue_counters(&self, queue: usize) -> Counters {
-        self.queue_counters(queue)
+        Counters::new(&self.path.buffer.queues[queue].totals(), &self.path.losses[queue])
+    }
+
+    fn memory_reads(&self) -> MemoryReads {
+        MemoryReads {
+            transmission: Bytes::new(self.pool_counters().sent.bytes + self.path.buffer.read_beyond_sent),
+            expulsion: Bytes::new(self.path.buffer.read_for_expulsion),
+        }
     }
 
     fn port_peak(&self, port: usize) -> Bytes {
@@ -459,9 +412,5 @@ impl View for Tm {
 
     fn peak(&self) -> Bytes {
         Bytes::new(self.path.buffer.peak())
-    }
-
-    fn memory_reads(&self) -> MemoryReads {
-        self.memory_reads()
     }
 }

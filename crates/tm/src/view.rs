@@ -13,6 +13,14 @@ pub trait View {
     fn used(&self) -> Bytes;
     /// Bytes charged to a queue: `q_i`.
     fn queue_bytes(&self, queue: usize) -> Bytes;
+    /// Packets waiting in a queue.
+    fn queue_packets(&self, queue: usize) -> usize {
+        self.queue_counters(queue).waiting.packets as usize
+    }
+    /// Headers waiting at a port, beside its queues.
+    fn header_packets(&self, _port: usize) -> usize {
+        0
+    }
     /// The threshold of a queue, for an ordinary packet; `None` where the policy has none.
     fn threshold(&self, queue: usize) -> Option<Threshold>;
     /// The counters of a queue.
@@ -25,11 +33,13 @@ pub trait View {
     fn memory_reads(&self) -> MemoryReads;
 
     /// The index of a queue, `port * K + queue`.
+    #[inline]
     fn queue_index(&self, port: usize, queue: usize) -> usize {
         port * self.config().queues + queue
     }
 
     /// The rate of a port.
+    #[inline]
     fn rate(&self, port: usize) -> Rate {
         self.config().rates[port]
     }
@@ -44,6 +54,11 @@ pub trait View {
     fn waiting_queues(&self, port: usize) -> u64 {
         let holds = |queue: usize| self.queue_bytes(self.queue_index(port, queue)) > Bytes::ZERO;
         (0..self.config().queues).fold(0, |bits, queue| bits | u64::from(holds(queue)) << queue)
+    }
+
+    /// Whether a port has anything to send, now or later.
+    fn has_packets(&self, port: usize) -> bool {
+        self.waiting_queues(port) != 0 || self.header_packets(port) > 0
     }
 
     /// The counters of a port: the sums over its queues, and its own peak.

@@ -5,6 +5,7 @@ mod common;
 
 use common::{at, packet, start, switch};
 use forebay_analysis::aifo::{departures_by_rank, margin, quantile, queue_length};
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};

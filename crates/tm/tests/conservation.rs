@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Op, start, switches, with_operations};
+use forebay_tm::View as _;
 use forebay_tm::{
     Bytes, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire,
 };

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Op, Outcome, apply, at, start, switches, with_operations};
+use forebay_tm::View as _;
 use forebay_tm::admit::{PolicyConfig, PushoutConfig};
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};

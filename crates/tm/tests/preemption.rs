@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Op, Outcome, apply, at, dt, is_queued, occamy, operations, packet, start, switch};
+use forebay_tm::View as _;
 use forebay_tm::admit::{PolicyConfig, PushoutConfig};
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Departure, Instant, Lost, Packet, Reason, Tm, TmConfig, Verdict};

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Op, apply, at, bytes, dt, is_queued, offer, operations, packet, send, start, switch, switches_of};
+use forebay_tm::View as _;
 use forebay_tm::admit::{CompleteSharingConfig, PolicyConfig, PushoutConfig};
 use forebay_tm::described::Choice;
 use forebay_tm::drive::{Driver, Observer};

@@ -1,5 +1,6 @@
 //! Mistakes that were made once.
 
+use forebay_tm::View as _;
 use forebay_tm::admit::{CompletePartitioningConfig, FbaConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig};
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::rank::{RankConfig, StfqConfig};

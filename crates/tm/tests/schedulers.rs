@@ -6,6 +6,7 @@ use common::{
     Op, Outcome, apply, at, bytes, draw, drr, is_queued, offer, ordered_switches, packet, send, start, switch,
     with_operations,
 };
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{

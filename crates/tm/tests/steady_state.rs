@@ -13,6 +13,7 @@
 mod common;
 
 use common::{alphas, at, dt, occamy, packet, shuffled, start, switch};
+use forebay_tm::View as _;
 use forebay_tm::admit::{AbmConfig, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{SchedulerConfig, WrrConfig};

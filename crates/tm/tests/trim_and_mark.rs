@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Op, Outcome, apply, at, bytes, is_queued, offer, operations, packet, send, start, switch};
+use forebay_tm::View as _;
 use forebay_tm::mark::{MarkAction, MarkConfig, RedConfig, StepConfig};
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::{CutPayloadConfig, HeaderPriority, NdpConfig, SourceFlowControlConfig, TrimConfig};

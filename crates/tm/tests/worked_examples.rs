@@ -7,6 +7,7 @@
 mod common;
 
 use common::{alphas, at, dt_each, is_queued, offer, packet, send, start, switch};
+use forebay_tm::View as _;
 use forebay_tm::admit::{AbmConfig, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};
 use forebay_tm::{Bytes, Duration, Packet, Reason, Tm, Verdict, Wire};

@@ -4,6 +4,7 @@
 //! The core alone, with its wires: what arrives, arrives at the switch. A packet is a few thousandths of the buffer or less,
 //! and that is how far a queue may be from where the fluid would be.
 
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Silent};
 use forebay_tm::{Bytes, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
 use std::cmp::Reverse;

@@ -7,6 +7,7 @@ use crate::occamy::{CIRCUIT, SIZE, simulation, step};
 use crate::{compare, seeds};
 use forebay_rtl::model::occamy::{Inputs, Occamy, Outputs};
 use forebay_rtl::verilator::Recording;
+use forebay_tm::View as _;
 use forebay_tm::admit::{OccamyConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::{Bytes, Instant, Packet, PerQueue, Rate, Tm, TmConfig, Verdict, Wire};

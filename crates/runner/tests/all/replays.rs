@@ -4,6 +4,7 @@ use forebay_runner::arrivals::Arrivals;
 use forebay_runner::columns::{ArrivalColumns, check_packet};
 use forebay_runner::replay::{replay_columns, replay_file};
 use forebay_settings::read_switch;
+use forebay_tm::View as _;
 use forebay_tm::{Packet, ValidConfig};
 use std::fmt::Write as _;
 use std::io::Cursor;

@@ -4,6 +4,7 @@ use crate::measure::chip::ReferenceRecord;
 use crate::scenario::ChipSetup;
 use forebay_pisa::programs::{FbProgram, ProgramConfig};
 use forebay_pisa::{Checked, Pipeline};
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Silent};
 use forebay_tm::{Instant, Packet, Tm, ValidConfig, Verdict};
 

@@ -8,6 +8,7 @@ use crate::net::Net;
 use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::switch::Switch;
 use forebay_pisa::{ANSWER, DATA, DEFLECTED, HEADER, Outcome, Pass};
+use forebay_tm::View as _;
 use forebay_tm::{Departure, Instant, Packet as CorePacket, Reason, Verdict, Wire};
 
 /// Which packets of the chip's own ports an event is about.

@@ -5,6 +5,7 @@ use crate::flows::FlowTable;
 use crate::host::{HostAgenda, slot};
 use crate::packet::{Slot, flag};
 use crate::wires::Wires;
+use forebay_tm::View as _;
 use forebay_tm::{Instant, Outcome, Packet as CorePacket, PacketId, Tm, ValidConfig, Verdict, Wire};
 
 pub(super) struct Managed {

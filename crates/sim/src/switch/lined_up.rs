@@ -5,6 +5,7 @@ use super::Switch;
 use crate::event_queue::{EventQueue, FixedEventQueue, Key, MAX_SLOTS};
 use crate::net::Net;
 use crate::packet::{Metadata, flag};
+use forebay_tm::View as _;
 use forebay_tm::{FifoTm, Instant, Tm, Verdict};
 
 impl Switch {

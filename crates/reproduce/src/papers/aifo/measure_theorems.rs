@@ -3,6 +3,7 @@
 use crate::figure::Point;
 use crate::metrics::Metrics;
 use forebay_analysis::aifo;
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};

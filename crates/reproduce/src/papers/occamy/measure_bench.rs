@@ -1,6 +1,7 @@
 //! One switch of the core with packets at constant rates, as in Occamy's figures 3, 10 and 11 and its equations: some queues have
 //! been full for long, then others receive bursts.
 
+use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Departure, Duration, Instant, Lost, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
 
