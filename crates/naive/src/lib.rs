@@ -14,6 +14,7 @@
 mod config;
 mod expel;
 mod generate;
+pub mod ingress;
 mod packet;
 mod policy;
 mod rank;

@@ -1,6 +1,8 @@
 //! The fast core against the naive reference: the same random switches and arrivals, through the same text forms that a
 //! user writes, get the same verdicts, marks and times; and every queue is as long at the end of every instant.
 
+mod ingress;
+
 use forebay_compare::agree;
 use forebay_naive::{Dice, random_case};
 

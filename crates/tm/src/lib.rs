@@ -44,6 +44,7 @@ pub mod described;
 pub mod drive;
 mod fifo;
 mod flow_table;
+pub mod ingress;
 pub mod mark;
 pub mod max_tree;
 pub mod packet;

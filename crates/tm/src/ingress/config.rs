@@ -1,0 +1,210 @@
+//! The ingress side described and checked.
+
+use crate::config::ConfigError;
+use alloc::format;
+use alloc::vec::Vec;
+
+/// The most cells of a pool, a limit or a minimum: sums and products with an [`Alpha`] stay within 64 bits.
+pub const MAX_CELLS: u64 = 1 << 40;
+
+/// The largest numerator and denominator of an [`Alpha`].
+pub const MAX_RATIO: u64 = 1 << 10;
+
+/// Priority groups of a port: 0 to 15. (Ingress has 8 of them; queues, which are accounted for in the same way, can be 16.)
+pub const GROUPS_PER_PORT: usize = 16;
+
+/// A factor of a dynamic limit, as a ratio of whole numbers: exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alpha {
+    /// The numerator.
+    pub num: u64,
+    /// The denominator.
+    pub den: u64,
+}
+
+impl Alpha {
+    /// `2^exponent`, as chips have it; exponents beyond -10 and 10 are taken as these.
+    pub const fn power_of_two(exponent: i32) -> Self {
+        if exponent >= 0 {
+            Self { num: 1 << if exponent > 10 { 10 } else { exponent }, den: 1 }
+        } else {
+            Self { num: 1, den: 1 << if exponent < -10 { 10 } else { -exponent } }
+        }
+    }
+
+    /// `floor(alpha * cells)`.
+    pub const fn of(self, cells: u64) -> u64 {
+        self.num * cells / self.den
+    }
+
+    fn is_valid(self) -> bool {
+        self.num <= MAX_RATIO && (1..=MAX_RATIO).contains(&self.den)
+    }
+}
+
+/// How many cells of a pool's shared part a group or a port may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// As many as are free.
+    #[default]
+    None,
+    /// A constant.
+    Static(u64),
+    /// `alpha * free`, free being what nobody has of the pool's shared part.
+    Dynamic(Alpha),
+    /// Of a group alone: `alpha * (limit of the port - what the port has)`.
+    OfPort(Alpha),
+}
+
+/// A pool. It has these cells in each partition of the memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolConfig {
+    /// Cells that groups share, beyond all minimums and headroom.
+    pub shared: u64,
+    /// The shared headroom pool. Without one, each group's headroom is its own.
+    pub headroom: Option<u64>,
+}
+
+/// A port.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortConfig {
+    /// The partition of the memory that its packets are kept in.
+    pub partition: usize,
+    /// What its groups may have together of each pool's shared part; pools that are not named have no such limit.
+    pub limits: Vec<Limit>,
+    /// What its groups may have together of headroom; without this, only their own limits hold.
+    pub headroom: Option<u64>,
+}
+
+/// A priority group of a port. All sizes are in cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupConfig {
+    /// The port.
+    pub port: usize,
+    /// Its number on the port.
+    pub number: u8,
+    /// Its pool.
+    pub pool: usize,
+    /// Cells that it has for itself.
+    pub minimum: u64,
+    /// What it may have of the shared part.
+    pub limit: Limit,
+    /// A lossless group pauses its sender; without this, the group is lossy.
+    pub lossless: Option<LosslessConfig>,
+}
+
+/// What a lossless group has. All sizes are in cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LosslessConfig {
+    /// The most headroom it may take.
+    pub headroom: u64,
+    /// It asks to resume at this occupancy in any case.
+    pub xon: u64,
+    /// It asks to resume this far below its limit.
+    pub xon_offset: u64,
+}
+
+/// One side of a buffer: pools, ports and their groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IngressConfig {
+    /// Bytes of a cell. A packet takes whole cells.
+    pub cell: u32,
+    /// Parts of the memory (pipes) with pools of their own.
+    pub partitions: usize,
+    /// The pools.
+    pub pools: Vec<PoolConfig>,
+    /// The ports.
+    pub ports: Vec<PortConfig>,
+    /// The groups.
+    pub groups: Vec<GroupConfig>,
+}
+
+impl IngressConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.cell == 0 {
+            return Err(ConfigError::new("ingress.cell", 0, "a cell has bytes").remedy("give a size such as 256"));
+        }
+        if self.partitions == 0 {
+            return Err(ConfigError::new("ingress.partitions", 0, "the memory has a part at least").remedy("give 1"));
+        }
+        for pool in &self.pools {
+            cells("ingress.pools.shared", pool.shared)?;
+            cells("ingress.pools.headroom", pool.headroom.unwrap_or(0))?;
+        }
+        self.ports.iter().try_for_each(|port| self.check_port(port))?;
+        let mut seen = alloc::vec![false; self.ports.len() * GROUPS_PER_PORT];
+        for group in &self.groups {
+            self.check_group(group)?;
+            let place = group.port * GROUPS_PER_PORT + usize::from(group.number);
+            if core::mem::replace(&mut seen[place], true) {
+                let problem = format!("port {} has group {} already", group.port, group.number);
+                let error = ConfigError::new("ingress.groups.number", group.number, problem);
+                return Err(error.remedy("describe each group once"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_port(&self, port: &PortConfig) -> Result<(), ConfigError> {
+        below("ingress.ports.partition", port.partition, self.partitions, "partition")?;
+        if port.limits.len() > self.pools.len() {
+            let problem = format!("there are {} pools", self.pools.len());
+            let error = ConfigError::new("ingress.ports.limits", port.limits.len(), problem);
+            return Err(error.remedy("give one limit for each pool at most"));
+        }
+        for limit in &port.limits {
+            if let Limit::OfPort(_) = limit {
+                let error =
+                    ConfigError::new("ingress.ports.limits", "of port", "a port's limit is not a share of itself");
+                return Err(error.remedy("give none, a number of cells or alpha"));
+            }
+            check_limit("ingress.ports.limits", *limit)?;
+        }
+        cells("ingress.ports.headroom", port.headroom.unwrap_or(0))
+    }
+
+    fn check_group(&self, group: &GroupConfig) -> Result<(), ConfigError> {
+        below("ingress.groups.port", group.port, self.ports.len(), "port")?;
+        below("ingress.groups.number", usize::from(group.number), GROUPS_PER_PORT, "group")?;
+        below("ingress.groups.pool", group.pool, self.pools.len(), "pool")?;
+        cells("ingress.groups.minimum", group.minimum)?;
+        check_limit("ingress.groups.limit", group.limit)?;
+        let of_port = self.ports[group.port].limits.get(group.pool).copied().unwrap_or_default();
+        if matches!(group.limit, Limit::OfPort(_)) && of_port == Limit::None {
+            let error = ConfigError::new("ingress.groups.limit", "of port", "its port has no limit in that pool");
+            return Err(error.remedy("give the port a limit, or the group one of its own"));
+        }
+        let lossless = group.lossless.unwrap_or_default();
+        cells("ingress.groups.headroom", lossless.headroom)?;
+        cells("ingress.groups.xon", lossless.xon)?;
+        cells("ingress.groups.xon_offset", lossless.xon_offset)
+    }
+}
+
+fn cells(field: &'static str, cells: u64) -> Result<(), ConfigError> {
+    if cells <= MAX_CELLS {
+        return Ok(());
+    }
+    Err(ConfigError::new(field, cells, "this is more than any memory has")
+        .remedy(format!("give at most {MAX_CELLS} cells")))
+}
+
+fn below(field: &'static str, index: usize, count: usize, what: &str) -> Result<(), ConfigError> {
+    if index < count {
+        return Ok(());
+    }
+    let error = ConfigError::new(field, index, format!("there is no such {what}"));
+    Err(error.remedy(format!("there are {count}, counted from 0")))
+}
+
+fn check_limit(field: &'static str, limit: Limit) -> Result<(), ConfigError> {
+    match limit {
+        Limit::None => Ok(()),
+        Limit::Static(limit) => cells(field, limit),
+        Limit::Dynamic(alpha) | Limit::OfPort(alpha) if alpha.is_valid() => Ok(()),
+        Limit::Dynamic(alpha) | Limit::OfPort(alpha) => {
+            let error = ConfigError::new(field, format!("{}/{}", alpha.num, alpha.den), "this is not a factor");
+            Err(error.remedy(format!("give a ratio of whole numbers up to {MAX_RATIO}, the lower one not 0")))
+        }
+    }
+}
