@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Pisa(PisaArgs),
     /// Lint and synthesize the circuits in rtl/ (verilator, yosys), and say what they cost and how accurate they are.
     Rtl(RtlArgs),
+    /// Say what a SONiC buffer configuration does on its chip, and what is wrong with it.
+    Sonic(crate::sonic::SonicArgs),
 }
 
 /// What may be replaced.

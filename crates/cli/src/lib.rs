@@ -31,6 +31,7 @@ mod reproduce;
 mod rtl;
 mod run;
 mod sets;
+mod sonic;
 mod summary;
 mod sweep;
 mod table;
@@ -44,6 +45,8 @@ use std::process::ExitCode;
 pub(crate) enum Failure {
     /// Something that the user can put right: exit code 2.
     Input(String),
+    /// It has found what it looks for, and has printed it: exit code 1.
+    Findings,
     /// The user stopped it; what was finished has been written: exit code 130.
     Interrupted,
 }
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         args::Command::Lab(args) => lab::run(args),
         args::Command::Pisa(args) => pisa::run(args),
         args::Command::Rtl(args) => rtl::run(args),
+        args::Command::Sonic(args) => sonic::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -93,6 +97,7 @@ pub fn main() -> ExitCode {
             eprintln!("{text}");
             ExitCode::from(2)
         }
+        Err(Failure::Findings) => ExitCode::from(1),
         Err(Failure::Interrupted) => {
             eprintln!("interrupted; what was finished has been written");
             ExitCode::from(130)

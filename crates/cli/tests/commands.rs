@@ -1,6 +1,7 @@
 //! Commands that help to begin and to go on: `init`, `list`, `--json`, comparisons of many, replays of captures.
 
 mod simulation;
+mod sonic;
 
 use serde_json::Value;
 use simulation::{directory, forebay};

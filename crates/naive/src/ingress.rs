@@ -1,4 +1,5 @@
-//! The ingress side as plainly as possible: a list of cells, each with the part of the buffer it is in. Every number is counted anew
+//! The ingress side as plainly as possible: a list of cells, each with the part of the buffer it is in. Every number is
+//! counted anew
 //! from that list when a rule asks for it.
 
 /// What a group or port may have of a pool's shared part.

@@ -151,7 +151,7 @@ impl std::io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.write(bytes).map(|()| bytes.len()).map_err(|failure| match failure {
             Failure::Input(text) => std::io::Error::other(text),
-            Failure::Interrupted => std::io::ErrorKind::Interrupted.into(),
+            Failure::Interrupted | Failure::Findings => std::io::ErrorKind::Interrupted.into(),
         })
     }
 

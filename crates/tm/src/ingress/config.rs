@@ -10,7 +10,8 @@ pub const MAX_CELLS: u64 = 1 << 40;
 /// The largest numerator and denominator of an [`Alpha`].
 pub const MAX_RATIO: u64 = 1 << 10;
 
-/// Priority groups of a port: 0 to 15. (Ingress has 8 of them; queues, which are accounted for in the same way, can be 16.)
+/// Priority groups of a port: 0 to 15. (Ingress has 8 of them; queues, which are accounted for in the same way, can be
+/// 16.)
 pub const GROUPS_PER_PORT: usize = 16;
 
 /// A factor of a dynamic limit, as a ratio of whole numbers: exact.

@@ -4,28 +4,37 @@
 //!
 //! * its *minimum*, which nobody else can take, is filled first;
 //! * then cells of its pool's *shared* part, as far as the limits of the group, of its port and of the pool allow;
-//! * a lossless group takes what does not fit there into *headroom*, and asks for pause (XOFF). It is refused only beyond it.
+//! * a lossless group takes what does not fit there into *headroom*, and asks for pause (XOFF). It is refused only
+//!   beyond it.
 //!
-//! Cells are released in the opposite order: headroom, shared, minimum. A paused group asks to resume (XON) when it has no headroom
-//! and its occupancy is at most `max(xon, minimum + limit - xon_offset)`. The limit is the lower one of what it was when the group asked for pause and what
-//! it is now: the limit rises when the group itself is drained, and a group would else resume before it is `xon_offset` below
+//! Cells are released in the opposite order: headroom, shared, minimum. A paused group asks to resume (XON) when it has
+//! no headroom
+//! and its occupancy is at most `max(xon, minimum + limit - xon_offset)`. The limit is the lower one of what it was
+//! when the group asked for pause and what
+//! it is now: the limit rises when the group itself is drained, and a group would else resume before it is `xon_offset`
+//! below
 //! the point of pause.
 //!
-//! All limits are tested with the packet in the buffer: `shared + packet <= alpha * (free - packet)`. A lone group in an empty pool of
+//! All limits are tested with the packet in the buffer: `shared + packet <= alpha * (free - packet)`. A lone group in
+//! an empty pool of
 //! `S` cells so gets `floor(S * alpha / (1 + alpha))` of them, if packets have one cell.
 //!
 //! The same accounting serves the egress side of chips that keep queues in pools: a queue is a lossy group.
 //!
-//! Everything is counted in whole cells with integers. There is no clock: nothing happens between two calls, and a group's pause is only
+//! Everything is counted in whole cells with integers. There is no clock: nothing happens between two calls, and a
+//! group's pause is only
 //! reconsidered when one of its own packets comes or goes.
 //!
 //! ```
-//! use forebay_tm::ingress::{Admission, Alpha, GroupConfig, Ingress, IngressConfig, Limit, LosslessConfig, PoolConfig, PortConfig};
+//! use forebay_tm::ingress::{Admission, Alpha, GroupConfig, Ingress, IngressConfig, Limit};
+//! use forebay_tm::ingress::{LosslessConfig, PoolConfig, PortConfig};
 //!
 //! let lossless = LosslessConfig { headroom: 2, xon: 0, xon_offset: 1 };
-//! let group = GroupConfig { minimum: 1, limit: Limit::Dynamic(Alpha::power_of_two(0)), lossless: Some(lossless), ..GroupConfig::default() };
+//! let limit = Limit::Dynamic(Alpha::power_of_two(0));
+//! let group = GroupConfig { minimum: 1, limit, lossless: Some(lossless), ..GroupConfig::default() };
 //! let pool = PoolConfig { shared: 6, headroom: None };
-//! let config = IngressConfig { cell: 256, partitions: 1, pools: vec![pool], ports: vec![PortConfig::default()], groups: vec![group] };
+//! let (pools, ports, groups) = (vec![pool], vec![PortConfig::default()], vec![group]);
+//! let config = IngressConfig { cell: 256, partitions: 1, pools, ports, groups };
 //! let mut ingress = Ingress::new(config).unwrap();
 //! // One cell of minimum, three of six shared; then pause and two of headroom; then a drop.
 //! let paused: Vec<bool> = (0..6).map(|_| ingress.admit(0, 0, 64).asks_for_pause()).collect();
@@ -368,7 +377,8 @@ impl Ingress {
         place as usize
     }
 
-    // ---- What can be seen ----------------------------------------------------------------------------------------------
+    // ---- What can be seen
+    // ----------------------------------------------------------------------------------------------
 
     /// Whether the port has such a group.
     pub fn has_group(&self, port: usize, number: u8) -> bool {

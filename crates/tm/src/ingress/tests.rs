@@ -46,7 +46,8 @@ fn one_group_pauses_at_its_share_and_drops_beyond_headroom() {
 
 #[test]
 fn equal_groups_share() {
-    // floor(S * a / (1 + n * a)) + minimum = 1194 fit for n = 10, in turn; two groups get one of the cells that are left over.
+    // floor(S * a / (1 + n * a)) + minimum = 1194 fit for n = 10, in turn; two groups get one of the cells that are
+    // left over.
     let pool = PoolConfig { shared: 13_071, headroom: Some(5_040) };
     let groups = (0..10).map(|port| GroupConfig { port, ..lossless(6, 0, 520, 11) }).collect();
     let mut ten = ingress(vec![pool], ports(10), groups);
