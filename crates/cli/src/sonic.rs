@@ -1,7 +1,9 @@
 //! `forebay sonic`: what a SONiC buffer configuration does on its chip.
 
 use crate::Failure;
+use crate::args::Force;
 use crate::output::print;
+use crate::outputs::Outputs;
 use crate::table::Table;
 use clap::{Args, Subcommand};
 use forebay_runner::scenario_file::read_text;
@@ -10,6 +12,7 @@ use forebay_sonic::config::Config;
 use forebay_sonic::device::Device;
 use forebay_sonic::findings::{Finding, Severity};
 use forebay_sonic::hardware::{Compared, read_rows, within};
+use forebay_sonic::import::import;
 use forebay_sonic::lint::{lint, sarif};
 use forebay_sonic::predict::{Point, Prediction, Question, predict};
 use std::fmt::Write;
@@ -28,6 +31,8 @@ enum SonicCommand {
     /// Say what is wrong with a configuration. Exit code 0: nothing but notes; 1: warnings or errors; 2: it cannot be
     /// read.
     Lint(LintArgs),
+    /// Write the egress side as a switch file, and say what such a file cannot express.
+    Import(ImportArgs),
     /// Fill the switches of a table with packets, and put the points of pause and drop beside those that hardware tests
     /// assert.
     Hardware(HardwareArgs),
@@ -74,6 +79,17 @@ struct LintArgs {
 }
 
 #[derive(Args, Debug)]
+struct ImportArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Where the switch file goes; without this, to standard output.
+    #[arg(short, long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    replace: Force,
+}
+
+#[derive(Args, Debug)]
 struct HardwareArgs {
     /// The table, in CSV (docs/operators.md).
     rows: PathBuf,
@@ -92,6 +108,7 @@ pub(crate) fn run(args: &SonicArgs) -> Result<(), Failure> {
     match &args.command {
         SonicCommand::Predict(args) => predict_config(args),
         SonicCommand::Lint(args) => lint_config(args),
+        SonicCommand::Import(args) => import_config(args),
         SonicCommand::Hardware(args) => hardware(args),
     }
 }
@@ -105,19 +122,24 @@ fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&(text + "\n"))
 }
 
-// ---- predict
-// -------------------------------------------------------------------------------------------------------------
+// ---- predict --------------------------------------------------------------------------------------------------------
 
-fn predict_config(args: &PredictArgs) -> Result<(), Failure> {
-    let config = read(&args.config.config)?;
+/// A configuration without errors.
+fn read_sound(path: &Path) -> Result<Config, Failure> {
+    let config = read(path)?;
     if let Some(error) = config.findings.list().iter().find(|finding| finding.severity == Severity::Error) {
-        let file = args.config.config.display();
+        let file = path.display();
         let more = "`forebay sonic lint` shows all that is wrong";
         return Err(Failure::Input(format!(
             "error: {file}: {}: {}\n  help: {}; {more}",
             error.keys[0], error.why, error.cure
         )));
     }
+    Ok(config)
+}
+
+fn predict_config(args: &PredictArgs) -> Result<(), Failure> {
+    let config = read_sound(&args.config.config)?;
     let mut chip = config.chip(args.config.chip.as_deref())?.clone();
     chip.port_alpha &= !args.no_port_alpha;
     let device = Device::new(&config, &chip);
@@ -174,8 +196,7 @@ fn shown(text: &mut String, prediction: &Prediction) {
     }
 }
 
-// ---- lint
-// ----------------------------------------------------------------------------------------------------------------
+// ---- lint -----------------------------------------------------------------------------------------------------------
 
 fn lint_config(args: &LintArgs) -> Result<(), Failure> {
     let file = args.config.config.display().to_string();
@@ -213,8 +234,25 @@ fn listed(file: &str, findings: &[Finding]) -> String {
     text
 }
 
-// ---- hardware
-// ------------------------------------------------------------------------------------------------------------
+// ---- import ---------------------------------------------------------------------------------------------------------
+
+fn import_config(args: &ImportArgs) -> Result<(), Failure> {
+    let path = &args.config.config;
+    let config = read_sound(path)?;
+    let device = Device::new(&config, config.chip(args.config.chip.as_deref())?);
+    let imported = import(&device, &path.display().to_string())?;
+    let Some(out) = &args.out else { return print(&imported.toml) };
+    let mut outputs = Outputs::new(args.replace.force);
+    outputs.reads(path);
+    outputs.write_start(out, &imported.toml)?;
+    let mut text = format!("{}: it leaves out, or has in another way:\n", out.display());
+    for left_out in &imported.left_out {
+        let _ = writeln!(text, "- {left_out}");
+    }
+    print(&text)
+}
+
+// ---- hardware -------------------------------------------------------------------------------------------------------
 
 fn hardware(args: &HardwareArgs) -> Result<(), Failure> {
     let rows = read_rows(&args.rows.display().to_string(), &read_text(&args.rows)?)?;

@@ -5,6 +5,7 @@
 //! * [`rules`]: from pools and profiles to cells, with the derivation in words.
 //! * [`fill`]: packets sent into the core's accounting until it pauses and drops.
 //! * [`device`]: a configuration on a chip; [`predict`]: where it pauses, resumes and drops.
+//! * [`import`]: the egress side as a switch file.
 //! * [`hardware`]: points that hardware tests assert, beside what the core does.
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ pub mod device;
 pub mod fill;
 pub mod findings;
 pub mod hardware;
+pub mod import;
 mod keys;
 pub mod lint;
 pub mod predict;

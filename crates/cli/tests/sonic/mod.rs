@@ -71,3 +71,19 @@ fn what_cannot_be_is_refused() {
         assert!(error.contains(expected), "{args}: {error}");
     }
 }
+
+#[test]
+fn an_imported_switch_can_be_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let (switch, arrivals) = (directory.path().join("switch.toml"), directory.path().join("arrivals.csv"));
+    let config = root().join(DATA).join("configs/td3-7050cx3-c32-t0.json");
+    let text = printed(root(), &format!("sonic import {} -o {}", config.display(), switch.display()));
+    assert!(text.contains("the ingress side") && text.contains("minimums of queues"), "{text}");
+    std::fs::write(&arrivals, "time_ps,bytes,port,queue\n0,1500,0,0\n").unwrap();
+    let verdicts = printed(directory.path(), "replay switch.toml arrivals.csv");
+    assert!(verdicts.contains("sent"), "{verdicts}");
+    // It overwrites nothing, and never its input.
+    std::fs::write(&switch, "mine").unwrap();
+    refused(root(), &format!("sonic import {} -o {}", config.display(), switch.display()));
+    refused(root(), &format!("sonic import {0} -o {0} --force", config.display()));
+}

@@ -1,6 +1,7 @@
 //! Tests of the SONiC crate, in one binary.
 
 mod hardware;
+mod import;
 mod lint;
 mod predict;
 

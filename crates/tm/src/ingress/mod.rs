@@ -377,8 +377,7 @@ impl Ingress {
         place as usize
     }
 
-    // ---- What can be seen
-    // ----------------------------------------------------------------------------------------------
+    // ---- What can be seen -------------------------------------------------------------------------------------------
 
     /// Whether the port has such a group.
     pub fn has_group(&self, port: usize, number: u8) -> bool {
