@@ -4,6 +4,9 @@ use crate::rules::GroupCells;
 use forebay_tm::ConfigError;
 use forebay_tm::ingress::{Admission, GroupConfig, Ingress, IngressConfig, Limit, PoolConfig, PortConfig, Refusal};
 
+/// The most cells that are filled.
+const MAX_FILL: u64 = 1 << 28;
+
 /// One side of the congested partition: a pool, and equal groups on ports of their own.
 #[derive(Clone, Debug)]
 pub struct Side {
@@ -36,6 +39,7 @@ impl Side {
     /// # Errors
     /// If a number is beyond what the core takes.
     pub fn ingress(&self, groups: usize) -> Result<Ingress, ConfigError> {
+        self.check_fill(groups)?;
         let port = PortConfig { partition: 0, limits: vec![self.port], headroom: self.group.port_headroom };
         let group = |port| GroupConfig {
             port,
@@ -51,6 +55,22 @@ impl Side {
             pools: vec![self.pool],
             ports: vec![port; groups],
             groups: (0..groups).map(group).collect(),
+        })
+    }
+
+    /// Refuses what would be filled for ever.
+    fn check_fill(&self, groups: usize) -> Result<(), ConfigError> {
+        let headroom = self.group.lossless.map_or(0, |lossless| lossless.headroom);
+        let each = self.group.minimum.saturating_add(headroom);
+        let cells = each.saturating_mul(groups as u64).saturating_add(self.pool.shared);
+        if cells <= MAX_FILL {
+            return Ok(());
+        }
+        Err(ConfigError {
+            field: "minimum and headroom",
+            value: format!("{each} cells each"),
+            problem: format!("{groups} such groups could take {cells} cells, more than any memory has"),
+            remedy: "give the profile a smaller size and xoff, or ask for fewer others".to_owned(),
         })
     }
 

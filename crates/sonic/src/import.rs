@@ -178,7 +178,7 @@ impl Importer<'_> {
     fn minimums(&mut self, minimums: &[u64], shared: u64) {
         if minimums.iter().any(|minimum| *minimum > 0) {
             let list: Vec<String> = minimums.iter().map(u64::to_string).collect();
-            let sum = minimums.iter().sum::<u64>() * self.ports.len() as u64;
+            let sum = minimums.iter().sum::<u64>().saturating_mul(self.ports.len() as u64);
             let list = list.join(", ");
             self.left_out
                 .push(format!("minimums of queues ({list} cells): {sum} cells beside the {shared} of the buffer"));

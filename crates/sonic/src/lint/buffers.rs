@@ -166,6 +166,10 @@ impl Linter<'_> {
                 let queue = self.config.queue_of_priority(entry, priority) as u8;
                 let key = format!("BUFFER_QUEUE|{}|{queue}", entry.name);
                 let Some(&profile) = self.config.queues.get(&(port, queue)) else { continue };
+                // Virtual output queues are in an ingress pool, in units of their own.
+                if self.config.pools[self.config.profiles[profile].pool].direction != Direction::Egress {
+                    continue;
+                }
                 self.egress_pool(&key, port, priority, profile);
                 let (Some(pause), Some(drop)) = (self.pause_cells(port, priority), self.drop_cells(port, queue)) else {
                     continue;
@@ -194,13 +198,13 @@ impl Linter<'_> {
         let chip = &device.chip;
         let admitted = shared.cells * chip.partitions + chip.cells_up(ingress.bytes.xoff);
         let has = pool.bytes.size / u64::from(chip.cell);
-        if pool.direction == Direction::Egress && pool.has_size && has + chip.partitions < admitted {
+        if pool.has_size && has + chip.partitions < admitted {
             let (pool, ingress) = (&pool.name, &ingress.name);
             let why = format!(
                 "{pool} has {has} cells, and {ingress} admits {admitted} (shared and headroom) that may be lossless"
             );
             let effect = "lossless packets that ingress has admitted are dropped at egress when the buffer fills";
-            let cure = format!("give {pool} at least {} B", admitted * u64::from(chip.cell));
+            let cure = format!("give {pool} at least {} B", admitted.saturating_mul(u64::from(chip.cell)));
             self.findings.add(("egress-pool-small", Warning), key, why, effect, cure);
         }
     }

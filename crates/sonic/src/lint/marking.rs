@@ -93,10 +93,10 @@ impl Linter<'_> {
             .find(|priority| self.config.queue_of_priority(&self.config.ports[port], **priority) == u64::from(queue));
         let Some(&priority) = priority else { return };
         let Some(pause) = self.pause_cells(port, priority) else { return };
-        let (pause, cell) = (pause * self.cell(), self.cell());
+        let (pause, cell) = (pause.saturating_mul(self.cell()), self.cell());
         if green.min >= pause {
             // With more senders, a queue has more before they pause.
-            let of_several = self.pause_cells_of(SENDERS, port, priority).unwrap_or(0) * SENDERS * cell;
+            let of_several = self.pause_cells_of(SENDERS, port, priority).unwrap_or(0).saturating_mul(SENDERS * cell);
             let severity = if green.min >= of_several { Warning } else { Note };
             let why =
                 format!("marking by {name} starts at {} B, beyond the {pause} B at which a lone PG pauses", green.min);
@@ -135,7 +135,7 @@ impl Linter<'_> {
             true => shared.map(|shared| shared.cells),
             false => self.drop_cells(port, queue),
         };
-        most.is_some_and(|most| bytes >= most * self.cell())
+        most.is_some_and(|most| bytes >= most.saturating_mul(self.cell()))
     }
 
     pub(super) fn schedulers(&mut self) {

@@ -2,9 +2,14 @@
 
 use crate::predict::CONFIGS;
 use crate::text;
+use forebay_sonic::chip::{CHIPS, Chip};
 use forebay_sonic::config::Config;
+use forebay_sonic::device::Device;
 use forebay_sonic::findings::{Finding, Severity};
+use forebay_sonic::import::import;
 use forebay_sonic::lint::{lint, sarif};
+use forebay_sonic::predict::{Question, predict};
+use forebay_tm::random::Random;
 use serde_json::{Value, json};
 
 fn findings(file: &str, text: &str) -> Vec<Finding> {
@@ -206,6 +211,41 @@ fn no_broken_configuration_is_passed_over() {
             }
         }
     }
+}
+
+/// Every place of a value.
+fn places(value: &Value, path: &str, list: &mut Vec<String>) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}/{key}") };
+        places(value, &path, list);
+        list.push(path);
+    }
+}
+
+#[test]
+fn no_change_makes_it_panic() {
+    let mut all = vec![];
+    places(&serde_json::from_str(&text("small.json")).unwrap(), "", &mut all);
+    let (huge, most) = (i64::MAX.to_string(), u64::MAX.to_string());
+    let values =
+        ["", "0", "1", "-1", "-8", "7", "64", "99999999", "10000000000000", &huge, &most, "a|b", "3-4", "[", "NULL"];
+    let chips: Vec<&str> = CHIPS.iter().map(|chip| chip.name.as_str()).collect();
+    let mut predicted = 0;
+    for seed in 0..3_000 {
+        let mut random = Random::stream(seed, "changes", 0);
+        let mut one = || random.below(u64::MAX);
+        let (place, value, chip) =
+            (one() as usize % all.len(), one() as usize % (values.len() + 1), one() as usize % chips.len());
+        let changed = changed(&all[place], values.get(value).map(|value| json!(value)));
+        let Ok(config) = Config::parse("changed.json", &changed) else { continue };
+        lint(&config, Some(chips[chip])).unwrap();
+        let device = Device::new(&config, Chip::by_name(chips[chip]).unwrap());
+        drop(import(&device, "changed.json"));
+        if seed % 10 == 0 {
+            predicted += usize::from(predict(&device, &Question { packet: 9_100, others: vec![0, 3] }).is_ok());
+        }
+    }
+    assert!(predicted > 100, "{predicted}");
 }
 
 #[test]

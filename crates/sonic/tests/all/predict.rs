@@ -1,6 +1,7 @@
 //! Formulas against simulated fills, and the shipped configurations.
 
 use crate::text;
+use forebay_sonic::chip::Chip;
 use forebay_sonic::config::Config;
 use forebay_sonic::device::Device;
 use forebay_sonic::fill::Side;
@@ -104,4 +105,27 @@ fn shipped_configurations_pause_where_hardware_does() {
     // Port alpha 64 and PG alpha 64: 540272 * 4096 / (4096 + 64 + 1).
     let spc5 = predictions("spc5-sn5640-c512s2-t1-trim", 64);
     assert_eq!(find(&spc5, "ingress_lossy_profile").cases[0].shared_cells, 540_272 * 4_096 / 4_161);
+}
+
+#[test]
+fn devices_tell_their_chip() {
+    let devices = [
+        ("Force10-S6000", "x86_64-dell_s6000_s1220-r0", "td2"),
+        ("Arista-7050-QX-32S", "x86_64-arista_7050_qx32s", "td2"),
+        ("Seastone-DX010-D48C8", "x86_64-cel_seastone-r0", "th"),
+        ("Arista-7060CX-32S-C32", "x86_64-arista_7060_cx32s", "th"),
+        ("Arista-7260CX3-D108C8", "x86_64-arista_7260cx3_64", "th2"),
+        ("DellEMC-Z9332f-M-O16C64", "x86_64-dellemc_z9332f_d1508-r0", "th3"),
+        ("Nokia-IXR7220-H6-O256", "x86_64-nokia_ixr7220_h6_128-r0", "th6"),
+        ("Arista-7800R3-48CQ2-C48", "x86_64-arista_7800r3_48cq2_lc", "jr2"),
+        ("Arista-7800R3A-36DM2-C72", "x86_64-arista_7800r3a_36dm2_lc", "j2c+"),
+        ("ACS-MSN2700", "x86_64-mlnx_msn2700-r0", "spc1"),
+        ("Mellanox-SN4600C-C64", "x86_64-mlnx_msn4600c-r0", "spc3"),
+        ("ACS-SN5600", "x86_64-nvidia_sn5600-r0", "spc4"),
+        ("Mellanox-SN5640-C512S2", "x86_64-nvidia_sn5640-r0", "spc5"),
+    ];
+    for (hwsku, platform, chip) in devices {
+        assert_eq!(Chip::of_device(hwsku, platform).map(|chip| chip.name.as_str()), Some(chip), "{hwsku}");
+    }
+    assert!(Chip::of_device("Unknown-1000", "x86_64-unknown").is_none());
 }
