@@ -135,11 +135,17 @@ impl Occupancy {
 
 #[derive(Clone, Debug)]
 struct Group {
-    config: GroupConfig,
-    partition: usize,
     has: Occupancy,
+    config: GroupConfig,
     /// The limit of the shared part when the group asked for pause, while it is paused.
     paused_at: Option<u64>,
+    partition: usize,
+    /// Its pool, and where the pool's cells in its partition are counted.
+    pool: PoolConfig,
+    in_pool: usize,
+    /// The limit of its port in its pool, and where the port's cells of that pool are counted.
+    port_limit: Limit,
+    in_port: usize,
 }
 
 /// The cells of a pool that are taken in one partition.
@@ -182,11 +188,16 @@ impl Ingress {
         for (place, group) in config.groups.iter().enumerate() {
             index[group.port][usize::from(group.number)] = place as u32;
         }
+        let pools = config.pools.len();
         let groups = config.groups.iter().map(|group| Group {
-            config: *group,
-            partition: config.ports[group.port].partition,
             has: Occupancy::default(),
+            config: *group,
             paused_at: None,
+            partition: config.ports[group.port].partition,
+            pool: config.pools[group.pool],
+            in_pool: config.ports[group.port].partition * pools + group.pool,
+            port_limit: config.ports[group.port].limits.get(group.pool).copied().unwrap_or_default(),
+            in_port: group.port * pools + group.pool,
         });
         Ok(Self {
             cell: u64::from(config.cell),
@@ -250,41 +261,46 @@ impl Ingress {
         self.give_back(place, Occupancy { minimum: cells - headroom - shared, shared, headroom });
         let group = &self.groups[place];
         let (Some(paused_at), Some(lossless)) = (group.paused_at, group.config.lossless) else { return false };
+        if group.has.headroom > 0 {
+            return false;
+        }
         let limit = group.config.minimum + paused_at.min(self.limit_of(group));
         let resume = lossless.xon.max(limit.saturating_sub(lossless.xon_offset));
-        let is_over = group.has.headroom == 0 && group.has.total() <= resume;
+        let is_over = group.has.total() <= resume;
         if is_over {
             self.groups[place].paused_at = None;
         }
         is_over
     }
 
+    #[inline]
     fn take(&mut self, place: usize, charge: Charge) {
         let group = &mut self.groups[place];
         group.has.minimum += charge.minimum;
         group.has.shared += charge.shared;
-        group.has.headroom += charge.headroom;
-        let (port, pools) = (group.config.port, self.pools.len());
-        let taken = &mut self.taken[group.partition * pools + group.config.pool];
-        taken.shared += charge.shared;
-        taken.headroom += charge.headroom;
-        self.port_shared[port * pools + group.config.pool] += charge.shared;
-        self.port_headroom[port] += charge.headroom;
+        self.taken[group.in_pool].shared += charge.shared;
+        self.port_shared[group.in_port] += charge.shared;
         self.partitions[group.partition] += charge.minimum + charge.shared + charge.headroom;
+        if charge.headroom > 0 {
+            group.has.headroom += charge.headroom;
+            self.taken[group.in_pool].headroom += charge.headroom;
+            self.port_headroom[group.config.port] += charge.headroom;
+        }
     }
 
+    #[inline]
     fn give_back(&mut self, place: usize, cells: Occupancy) {
         let group = &mut self.groups[place];
         group.has.minimum -= cells.minimum;
         group.has.shared -= cells.shared;
-        group.has.headroom -= cells.headroom;
-        let (port, pools) = (group.config.port, self.pools.len());
-        let taken = &mut self.taken[group.partition * pools + group.config.pool];
-        taken.shared -= cells.shared;
-        taken.headroom -= cells.headroom;
-        self.port_shared[port * pools + group.config.pool] -= cells.shared;
-        self.port_headroom[port] -= cells.headroom;
+        self.taken[group.in_pool].shared -= cells.shared;
+        self.port_shared[group.in_port] -= cells.shared;
         self.partitions[group.partition] -= cells.total();
+        if cells.headroom > 0 {
+            group.has.headroom -= cells.headroom;
+            self.taken[group.in_pool].headroom -= cells.headroom;
+            self.port_headroom[group.config.port] -= cells.headroom;
+        }
     }
 
     /// The limit that keeps cells of a group out of the shared part.
@@ -299,11 +315,11 @@ impl Ingress {
         }
         let left = free - cells;
         let port = self.port_has(group) + cells;
-        let of_port = self.port_limit(group);
+        let of_port = group.port_limit;
         let within_port = match of_port {
+            Limit::None | Limit::OfPort(_) => true,
             Limit::Dynamic(alpha) => port * alpha.den <= alpha.num * left,
             Limit::Static(limit) => port <= limit,
-            Limit::None | Limit::OfPort(_) => true,
         };
         if !within_port {
             return Some(Refusal::Port);
@@ -334,8 +350,8 @@ impl Ingress {
         if self.ports[port].headroom.is_some_and(|limit| self.port_headroom[port] + cells > limit) {
             return Some(Refusal::PortHeadroom);
         }
-        let taken = self.taken[group.partition * self.pools.len() + group.config.pool].headroom;
-        let is_short = self.pools[group.config.pool].headroom.is_some_and(|limit| taken + cells > limit);
+        let taken = self.taken[group.in_pool].headroom;
+        let is_short = group.pool.headroom.is_some_and(|limit| taken + cells > limit);
         is_short.then_some(Refusal::HeadroomPool)
     }
 
@@ -343,7 +359,7 @@ impl Ingress {
     fn limit_of(&self, group: &Group) -> u64 {
         let (free, has) = (self.free(group), group.has.shared);
         let others = self.port_has(group) - has;
-        let of_port = match self.port_limit(group) {
+        let of_port = match group.port_limit {
             Limit::Dynamic(alpha) => Some(alpha.of(free)),
             Limit::Static(limit) => Some(limit),
             Limit::None | Limit::OfPort(_) => None,
@@ -358,16 +374,14 @@ impl Ingress {
         own.min(of_port).min(has + free)
     }
 
+    #[inline]
     fn free(&self, group: &Group) -> u64 {
-        self.pools[group.config.pool].shared - self.taken[group.partition * self.pools.len() + group.config.pool].shared
+        group.pool.shared - self.taken[group.in_pool].shared
     }
 
+    #[inline]
     fn port_has(&self, group: &Group) -> u64 {
-        self.port_shared[group.config.port * self.pools.len() + group.config.pool]
-    }
-
-    fn port_limit(&self, group: &Group) -> Limit {
-        self.ports[group.config.port].limits.get(group.config.pool).copied().unwrap_or_default()
+        self.port_shared[group.in_port]
     }
 
     #[inline]
