@@ -1,4 +1,5 @@
-//! What the papers work out on paper: thin shells around `forebay_analysis`, which has the equations and their conditions.
+//! What the papers work out on paper: thin shells around `forebay_analysis`, which has the equations and their
+//! conditions.
 
 use forebay_analysis::dt::Class;
 use forebay_analysis::transient::{Burst, Held, Regime, Transient as Inner};
@@ -27,8 +28,8 @@ impl From<Inner> for Transient {
 
 #[pymethods]
 impl Transient {
-    /// The buffer in bytes; queues that hold it as (factor before the burst, factor from the burst on, drain rate); the burst as
-    /// (queues, factor, arrival rate, drain rate). Rates are in bits per second.
+    /// The buffer in bytes; queues that hold it as (factor before the burst, factor from the burst on, drain rate);
+    /// the burst as (queues, factor, arrival rate, drain rate). Rates are in bits per second.
     #[new]
     fn new(buffer: f64, held: Vec<(f64, f64, f64)>, burst: BurstParts) -> Self {
         let held = held.into_iter().map(|(omega_before, omega, drain)| Held { omega_before, omega, drain }).collect();
@@ -71,7 +72,8 @@ impl Transient {
         self.0.fair_share()
     }
 
-    /// The largest arrival rate at each queue of the burst at which all queues follow their thresholds, in bits per second.
+    /// The largest arrival rate at each queue of the burst at which all queues follow their thresholds, in bits per
+    /// second.
     fn tracking_rate(&self) -> f64 {
         self.0.tracking_rate()
     }

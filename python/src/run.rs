@@ -62,8 +62,8 @@ impl Prepared {
         Ok((check::tell(prepared, plan.as_ref()), warnings::of(&prepared.scenario)))
     }
 
-    /// Runs the scenario. `progress`, if it is given, is called with the simulated time and the duration in picoseconds, the events
-    /// so far and the flows that are not complete.
+    /// Runs the scenario. `progress`, if it is given, is called with the simulated time and the duration in
+    /// picoseconds, the events so far and the flows that are not complete.
     fn run(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<Run> {
         let planned = Arc::clone(&self.planned);
         let seen: Mutex<Option<Progress>> = Mutex::new(None);

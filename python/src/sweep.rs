@@ -122,7 +122,8 @@ pub(crate) fn compare(py: Python<'_>, places: Vec<String>, sides: Vec<Vec<String
     Ok((compare_all(&places, &sides), compare_json(&places, &sides)))
 }
 
-/// The mean of some values and half of its 95% confidence interval; None without values, and for the interval with one alone.
+/// The mean of some values and half of its 95% confidence interval; None without values, and for the interval with one
+/// alone.
 #[pyfunction]
 pub(crate) fn interval(values: Vec<f64>) -> (Option<f64>, Option<f64>) {
     let interval = Interval::of(&values);

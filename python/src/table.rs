@@ -10,8 +10,8 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// A table of results: named columns of one length. It has the Arrow PyCapsule interface, so that pyarrow.table, polars.DataFrame,
-/// pandas.DataFrame.from_arrow and DuckDB take it without a copy.
+/// A table of results: named columns of one length. It has the Arrow PyCapsule interface, so that pyarrow.table,
+/// polars.DataFrame, pandas.DataFrame.from_arrow and DuckDB take it without a copy.
 #[pyclass(frozen, module = "forebay")]
 pub(crate) struct Table {
     table: forebay_results::Table,

@@ -9,8 +9,8 @@ use forebay_tm::{Instant, Packet, PacketId, View, Wire};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The traffic manager of one switch, packet by packet. Times are whole picoseconds and never go back. Nothing happens on its own:
-/// the caller brings the arrivals and asks an idle port for its next packet.
+/// The traffic manager of one switch, packet by packet. Times are whole picoseconds and never go back. Nothing happens
+/// on its own: the caller brings the arrivals and asks an idle port for its next packet.
 #[pyclass(module = "forebay._forebay", subclass)]
 pub(crate) struct Tm {
     tm: forebay_tm::Tm,
@@ -117,8 +117,8 @@ impl Tm {
         Ok(Self { tm: forebay_tm::Tm::new(read(py, name, text)?), now: Instant::ZERO, next_id: 0 })
     }
 
-    /// A packet arrives. With wire_idle=True its port's wire can take a packet now: if nothing waits, it is sent at once. Packets
-    /// without an id are numbered from 0.
+    /// A packet arrives. With wire_idle=True its port's wire can take a packet now: if nothing waits, it is sent at
+    /// once. Packets without an id are numbered from 0.
     #[pyo3(signature = (now, bytes, **packet))]
     fn offer(
         &mut self,
@@ -147,8 +147,8 @@ impl Tm {
         Explanation::new(now.py(), &why, self.tm.config().queues)
     }
 
-    /// Picks the next packet of an idle port; None if it has none that may leave now. The port is then busy for as long as the
-    /// packet takes at the port's rate.
+    /// Picks the next packet of an idle port; None if it has none that may leave now. The port is then busy for as
+    /// long as the packet takes at the port's rate.
     fn next(&mut self, now: &Bound<'_, PyAny>, port: &Bound<'_, PyAny>) -> PyResult<Option<Departure>> {
         let (at, port) = (self.at(now)?, self.port(port)?);
         self.now = at;

@@ -62,7 +62,11 @@ CASES = {
     "a grid that is a list": (lambda: forebay.sweep(scenario(), grid=["a"]), "grid", "a list is not a dictionary"),
     "a value instead of values": (lambda: forebay.sweep(scenario(), grid={"seed": 1}), 'grid["seed"]', "give a list"),
     "seeds in the grid": (lambda: forebay.sweep(scenario(), grid={"seed": [1]}), 'grid["seed"]', "seeds="),
-    "a value twice": (lambda: forebay.sweep(scenario(), grid={"policy.alpha": [1, 1]}), 'grid["policy.alpha"]', "twice"),
+    "a value twice": (
+        lambda: forebay.sweep(scenario(), grid={"policy.alpha": [1, 1]}),
+        'grid["policy.alpha"]',
+        "1 is there twice",
+    ),
     "no values": (lambda: forebay.sweep(scenario(), grid={"policy.alpha": []}), 'grid["policy.alpha"]', "at least one"),
     "a bad value in the grid": (
         lambda: forebay.sweep(scenario(), grid={"policy.alpha": [1, -2]}),

@@ -62,7 +62,8 @@ def test_everything_public_is_documented():
                         missing.append(f"{name}.{inner}")
     assert missing == []
     page = (ROOT / "docs/python.md").read_text()
-    for name in ("Scenario", "Result", "Sweep", "Switch", "Tm", "compare", "replay", "sweep", "load", "analysis", "Error"):
+    for name in ("Scenario", "Result", "Sweep", "Switch", "Tm", "compare", "replay", "sweep", "load", "analysis",
+    "Error"):
         assert name in page, name
 
 

@@ -34,6 +34,8 @@ def test_a_run(name, forebay_command, tmp_path):
     arguments = [part for key, value in sets.items() for part in ("--set", f"{key}={value}")]
     forebay_command("run", path, *arguments, "--seed", 5, "--csv", "--quiet", "--out", tmp_path / "shell")
     forebay.Scenario.load(path, sets).run(seed=5).save(tmp_path / "python", csv=True)
+    builds = {summary(tmp_path / side)["run"]["build"] for side in ("shell", "python")}
+    assert len(builds) == 1, "the command line and the package are not built from the same sources"
     shell, python = files(tmp_path / "shell"), files(tmp_path / "python")
     assert sorted(shell) == sorted(python) and len(shell) > 10
     for file in shell:
@@ -43,8 +45,8 @@ def test_a_run(name, forebay_command, tmp_path):
 
 def test_a_sweep(forebay_command, tmp_path):
     path = ROOT / "scenarios/examples/storage-incast.toml"
-    arguments = ["--set", "duration=1ms", "--grid", "switch.buffer_per_port_per_gbps=5KB,3KB", "--seeds", "1-2", "--quiet"]
-    text = forebay_command("sweep", path, *arguments, "--out", tmp_path / "shell")
+    arguments = ["--set", "duration=1ms", "--grid", "switch.buffer_per_port_per_gbps=5KB,3KB", "--seeds", "1-2"]
+    text = forebay_command("sweep", path, *arguments, "--quiet", "--out", tmp_path / "shell")
     scenario = forebay.Scenario.load(path, duration="1ms")
     grid = {"switch.buffer_per_port_per_gbps": ["5KB", "3KB"]}
     kept = forebay.sweep(scenario, grid=grid, seeds=2, out=tmp_path / "python")

@@ -96,8 +96,8 @@ def _in_directory(path: str) -> list[Result]:
 
 
 def compare(*sides: Side, **named: Side) -> Comparison:
-    """Puts results side by side: `compare(dt=a, abm=b)`. A side is a result, a list of results of several seeds, the runs of a
-    point of a sweep (`sweep["abm"]`), or a directory. Equal seeds are compared pair by pair."""
+    """Puts results side by side: `compare(dt=a, abm=b)`. A side is a result, a list of results of several seeds, the
+    runs of a point of a sweep (`sweep["abm"]`), or a directory. Equal seeds are compared pair by pair."""
     names = [f"side {at + 1}" for at in range(len(sides))] + list(named)
     all_sides = [*sides, *named.values()]
     if len(all_sides) < 2:

@@ -7,7 +7,38 @@ from typing import Any, Callable, Optional, Protocol, Union, final
 
 _Path = Union[str, os.PathLike[str]]
 
-__all__: list[str]
+__all__ = [
+    "Departure",
+    "Error",
+    "Explanation",
+    "InternalError",
+    "Lost",
+    "Outcome",
+    "Prepared",
+    "Replay",
+    "Run",
+    "Table",
+    "Tm",
+    "__version__",
+    "abm",
+    "aifo",
+    "check_switch",
+    "compare",
+    "dt",
+    "fb",
+    "interval",
+    "load_run",
+    "occamy",
+    "panic_for_tests",
+    "parse_seeds",
+    "prepare",
+    "replay_columns",
+    "replay_file",
+    "replay_stream",
+    "steady",
+    "sweep",
+    "transient",
+]
 __version__: str
 
 class Error(ValueError):

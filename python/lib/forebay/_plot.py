@@ -46,7 +46,8 @@ class RunPlots:
 
     def fct(self, *, slowdown: bool = False, ax: Any = None) -> Any:
         """The distribution of flow completion times, or of slowdowns, a line for each workload."""
-        return self._times(self._result.flows, "slowdown" if slowdown else "fct_ps", "flow completion time", "flows", ax)
+        column = "slowdown" if slowdown else "fct_ps"
+        return self._times(self._result.flows, column, "flow completion time", "flows", ax)
 
     def queries(self, *, slowdown: bool = False, ax: Any = None) -> Any:
         """The distribution of query completion times, or of slowdowns, a line for each workload."""
@@ -62,7 +63,8 @@ class RunPlots:
         return _distribution(ax, groups, label, what)
 
     def buffer(self, *, ax: Any = None) -> Any:
-        """Occupancy over time, a line for each buffer that `measure.timeline` names; without any, the occupancy of each tier."""
+        """Occupancy over time, a line for each buffer that `measure.timeline` names; without any, the occupancy of
+        each tier."""
         timeline = self._result.timeline
         if len(timeline) == 0:
             return self._tiers(ax)
@@ -120,7 +122,7 @@ class SweepPlots:
             queries = summary.queries[0] if summary.queries else None
             return _stat((queries.slowdown if slowdown else queries.qct_us) if queries else None, stat)
 
-        return self._bars(value, f"{'slowdown of queries' if slowdown else 'QCT'} {stat}{'' if slowdown else ', us'}", ax)
+        return self._bars(value, f"slowdown of queries {stat}" if slowdown else f"QCT {stat}, us", ax)
 
     def buffer(self, *, ax: Any = None) -> Any:
         """The 99th percentile of occupancy, in the tier where it is largest."""
@@ -157,5 +159,6 @@ def bars(ax: Any, points: Mapping[str, Sequence[float]], label: str) -> Any:
     heights = [mean or 0.0 for mean, _ in means]
     ax.bar(range(len(names)), heights, yerr=[half or 0.0 for _, half in means], capsize=4)
     ax.set(ylabel=label)
-    ax.set_xticks(range(len(names)), names, rotation=20 if len(names) > 3 else 0, ha="right" if len(names) > 3 else "center")
+    turned = {"rotation": 20, "ha": "right"} if len(names) > 3 else {}
+    ax.set_xticks(range(len(names)), names, **turned)
     return ax

@@ -8,8 +8,8 @@ from typing import Any, Callable, Optional, Union
 
 from ._errors import refused
 
-#: None: a bar in terminals and notebooks; True: a bar anywhere; False: none; a function: called with the share that is done
-#: (0 to 1) and a text.
+#: None: a bar in terminals and notebooks; True: a bar anywhere; False: none; a function: called with the share that is
+#: done (0 to 1) and a text.
 Progress = Union[None, bool, Callable[[float, str], Any]]
 
 

@@ -153,9 +153,9 @@ def replay(
 ) -> Replay:
     """Sends packets through a switch, with no network and no transport, until nothing waits.
 
-    Arrivals are columns (a dictionary of NumPy arrays or lists, or anything with `__arrow_c_stream__`, such as a table of pyarrow or
-    a frame of polars) or the name of a file (CSV, pcap or pcapng). The columns are time_ps, bytes, port and queue, and, if wanted, flow,
-    rank, class, unscheduled, ect and eligible_ps.
+    Arrivals are columns (a dictionary of NumPy arrays or lists, or anything with `__arrow_c_stream__`, such as a table
+    of pyarrow or a frame of polars) or the name of a file (CSV, pcap or pcapng). The columns are time_ps, bytes, port
+    and queue, and, if wanted, flow, rank, class, unscheduled, ect and eligible_ps.
     """
     own = _switch(switch)
     with _progress.Bar(progress, "replay") as bar:
@@ -175,8 +175,8 @@ def replay(
 class Tm(_forebay.Tm):
     """The traffic manager of one switch, packet by packet.
 
-    Times are whole picoseconds and never go back. Nothing happens on its own: the caller brings arrivals with `offer`, asks an idle
-    port for its packet with `next`, and knows how long that takes by `transmission_time`.
+    Times are whole picoseconds and never go back. Nothing happens on its own: the caller brings arrivals with `offer`,
+    asks an idle port for its packet with `next`, and knows how long that takes by `transmission_time`.
     """
 
     def __new__(cls, switch: SwitchLike) -> Self:

@@ -76,8 +76,8 @@ class Result:
         return RunPlots(self)
 
     def save(self, directory: Path, *, csv: bool = False, force: bool = False) -> None:
-        """Writes the directory that `forebay run --out` writes: the same files, byte for byte but for what the run cost. Something
-        else that is there is replaced only with force=True."""
+        """Writes the directory that `forebay run --out` writes: the same files, byte for byte but for what the run
+        cost. Something else that is there is replaced only with force=True."""
         self._run.save(directory, csv, force)
 
     def __str__(self) -> str:

@@ -41,7 +41,8 @@ class Check:
 
 
 class Scenario:
-    """A scenario: everything that a run depends on, read and checked. It never changes; `override` makes another one."""
+    """A scenario: everything that a run depends on, read and checked. It never changes; `override` makes another
+    one."""
 
     def __init__(self, name: str, text: str, sets: list[tuple[str, str]]) -> None:
         self._name, self._text, self._sets = name, text, sets
@@ -93,8 +94,8 @@ class Scenario:
         return Check(text, warnings)
 
     def run(self, *, seed: Optional[int] = None, progress: _progress.Progress = None) -> Result:
-        """Runs the scenario. Ctrl-C stops it. `progress` is None (a bar in terminals and notebooks), True, False, or a function
-        of the share that is done and a text."""
+        """Runs the scenario. Ctrl-C stops it. `progress` is None (a bar in terminals and notebooks), True, False, or a
+        function of the share that is done and a text."""
         prepared = self._prepared
         if seed is not None and seed_of(seed) != prepared.seed:
             prepared = self.override(seed=seed_of(seed))._prepared

@@ -30,8 +30,8 @@ class SweepRun:
 
 
 class Sweep:
-    """The runs of a sweep. It is a table itself: a row for each point, with means over the seeds and, in the columns that end in
-    `_ci95`, half of their 95% confidence intervals."""
+    """The runs of a sweep. It is a table itself: a row for each point, with means over the seeds and, in the columns
+    that end in `_ci95`, half of their 95% confidence intervals."""
 
     def __init__(self, table: Table, text: str, runs: list[SweepRun]) -> None:
         #: A row for each point.
@@ -147,9 +147,10 @@ def sweep(
 ) -> Sweep:
     """Runs every point of a grid with every seed, on `jobs` threads (all cores unless it says otherwise).
 
-    The grid is combined with the `[sweep]` of the scenario, if it has one. Seeds are a number (5: seeds 1 to 5), a list, or a text
-    such as "1-5"; without any, those of the scenario. With `out`, the results of all runs are kept in that directory, as
-    `forebay sweep --out` does it; runs that are finished there are not run again, so that the same call goes on where it was stopped.
+    The grid is combined with the `[sweep]` of the scenario, if it has one. Seeds are a number (5: seeds 1 to 5), a
+    list, or a text such as "1-5"; without any, those of the scenario. With `out`, the results of all runs are kept in
+    that directory, as `forebay sweep --out` does it; runs that are finished there are not run again, so that the same
+    call goes on where it was stopped.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
