@@ -11,7 +11,7 @@ use crate::counters::Losses;
 use crate::mark::{Mark, MarkAction, MarkConfig, Marker, StepConfig};
 use crate::packet::{Packet, PacketId};
 use crate::rank::{RankConfig, Ranker};
-use crate::schedule::{Cursor, Join, Scheduler, Service, Turn};
+use crate::schedule::{Cursor, Join, Scheduler, SchedulerConfig, Service, Turn};
 use crate::trim::{HeaderTurn, TrimConfig};
 use crate::units::{Bytes, Instant};
 use crate::verdict::{Departure, Explain, Explanation, Holder, Lost, Outcome, Reason, Verdict, Wire};
@@ -84,9 +84,9 @@ pub(crate) enum Datapath {
     Plain,
     /// There are limits of queues, or a step above which packets are marked.
     Checked,
-    /// A test by rank comes first (AIFO, RIFO), by ranks that packets carry; then the same as before.
-    ByRank,
-    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other rules for marking.
+    /// AIFO's test comes first, by ranks that packets carry; then the same as before.
+    Aifo,
+    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other tests by rank, other rules for marking.
     Full,
 }
 
@@ -94,8 +94,8 @@ pub(crate) enum Datapath {
 pub(crate) trait Checks {
     /// Limits of queues and the step of marking.
     const LIMITS: bool;
-    /// A test by rank.
-    const BY_RANK: bool;
+    /// AIFO's test.
+    const AIFO: bool;
 }
 
 /// [`Datapath::Plain`].
@@ -104,22 +104,22 @@ pub(crate) struct Plain;
 /// [`Datapath::Checked`].
 pub(crate) struct Checked;
 
-/// [`Datapath::ByRank`].
-pub(crate) struct ByRank;
+/// [`Datapath::Aifo`].
+pub(crate) struct Aifo;
 
 impl Checks for Plain {
     const LIMITS: bool = false;
-    const BY_RANK: bool = false;
+    const AIFO: bool = false;
 }
 
 impl Checks for Checked {
     const LIMITS: bool = true;
-    const BY_RANK: bool = false;
+    const AIFO: bool = false;
 }
 
-impl Checks for ByRank {
+impl Checks for Aifo {
     const LIMITS: bool = true;
-    const BY_RANK: bool = true;
+    const AIFO: bool = true;
 }
 
 /// How packets leave the switch.
@@ -275,10 +275,11 @@ impl Path {
         // A step of 0 marks packets that find an idle wire, too.
         let simple_marking = config.mark.is_none() || (self.step != u64::MAX && self.step > 0);
         let carried = matches!(config.rank, RankConfig::Given | RankConfig::Srpt);
-        if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) {
+        let is_aifo = matches!(config.scheduler, SchedulerConfig::Aifo(_));
+        if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) || (self.by_rank && !is_aifo) {
             Datapath::Full
-        } else if self.by_rank {
-            Datapath::ByRank
+        } else if is_aifo {
+            Datapath::Aifo
         } else if self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX {
             Datapath::Checked
         } else {
@@ -406,8 +407,9 @@ impl Path {
         }
         // Step 2.
         let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
-        let refused = match self.by_rank {
-            true => self.check::<ByRank>(place, charge, rank, why),
+        let waiting = self.buffer.queues[place.queue].packets();
+        let refused = match self.by_rank && !self.scheduler.admits(place.port, rank, waiting, why) {
+            true => Some(Reason::Rank),
             false => self.check::<Checked>(place, charge, rank, why),
         };
         if let Some(reason) = refused {
@@ -476,8 +478,8 @@ impl Path {
     fn check<C: Checks>(&mut self, place: QueueId, charge: u64, rank: u64, why: &mut impl Explain) -> Option<Reason> {
         let queue = &self.buffer.queues[place.queue];
         let (length, packets) = (queue.bytes, queue.packets());
-        let tested = C::BY_RANK && charge <= self.buffer.capacity();
-        if tested && !self.scheduler.admits(place.port, rank, packets, why) {
+        let tested = C::AIFO && charge <= self.buffer.capacity();
+        if tested && !self.scheduler.aifo_admits(place.port, rank, packets, why) {
             Some(Reason::Rank)
         } else if packets >= self.queue_capacity {
             Some(Reason::QueueFull)

@@ -12,7 +12,7 @@ use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
 use crate::packet::Packet;
-use crate::path::{ByRank, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
+use crate::path::{Aifo, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
 use crate::schedule::Scheduler;
 use crate::trim::TrimConfig;
@@ -103,7 +103,7 @@ impl Tm {
         with_policy!(&mut self.policy, policy => match path.datapath {
             Datapath::Plain => path.offer_fast::<_, Plain>(policy, now, packet, wire, why),
             Datapath::Checked => path.offer_fast::<_, Checked>(policy, now, packet, wire, why),
-            Datapath::ByRank => path.offer_fast::<_, ByRank>(policy, now, packet, wire, why),
+            Datapath::Aifo => path.offer_fast::<_, Aifo>(policy, now, packet, wire, why),
             Datapath::Full => path.offer_full(policy, now, *packet, wire, why),
         })
     }

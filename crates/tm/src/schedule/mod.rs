@@ -219,18 +219,18 @@ impl Scheduler {
     }
 
     /// Step 2 of an arrival: the admission test of a FIFO queue sees the packet and may reject it.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn admits(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Explain) -> bool {
-        match self {
-            // On the fast path it is mostly this one.
-            Self::Aifo(aifo) => aifo.admits(port, rank, packets, why),
-            other => other.admits_otherwise(port, rank, packets, why),
-        }
+        with_scheduler!(self, one => one.admits(port, rank, packets, why))
     }
 
-    #[inline(never)]
-    fn admits_otherwise(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Explain) -> bool {
-        with_scheduler!(self, one => one.admits(port, rank, packets, why))
+    /// [`Scheduler::admits`] on the fast path, where the test is AIFO's if there is one.
+    #[inline(always)]
+    pub(crate) fn aifo_admits(&mut self, port: usize, rank: u64, packets: u32, why: &mut impl Explain) -> bool {
+        match self {
+            Self::Aifo(aifo) => aifo.admits(port, rank, packets, why),
+            _ => true,
+        }
     }
 
     /// Step 5 of an arrival: may the packet join?
