@@ -84,9 +84,9 @@ pub(crate) enum Datapath {
     Plain,
     /// There are limits of queues, or a step above which packets are marked.
     Checked,
-    /// AIFO's test comes first, by ranks that packets carry; then the same as before.
+    /// AIFO's test comes first, by ranks that packets carry; then the policy alone decides.
     Aifo,
-    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other tests by rank, other rules for marking.
+    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other tests by rank or AIFO's with limits, other rules for marking.
     Full,
 }
 
@@ -118,7 +118,7 @@ impl Checks for Checked {
 }
 
 impl Checks for Aifo {
-    const LIMITS: bool = true;
+    const LIMITS: bool = false;
     const AIFO: bool = true;
 }
 
@@ -276,11 +276,13 @@ impl Path {
         let simple_marking = config.mark.is_none() || (self.step != u64::MAX && self.step > 0);
         let carried = matches!(config.rank, RankConfig::Given | RankConfig::Srpt);
         let is_aifo = matches!(config.scheduler, SchedulerConfig::Aifo(_));
-        if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) || (self.by_rank && !is_aifo) {
+        let limited = self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX;
+        let other_test = self.by_rank && (!is_aifo || limited);
+        if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) || other_test {
             Datapath::Full
         } else if is_aifo {
             Datapath::Aifo
-        } else if self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX {
+        } else if limited {
             Datapath::Checked
         } else {
             Datapath::Plain
@@ -327,8 +329,14 @@ impl Path {
             return self.oversize(packet.bytes, place).into();
         }
         // Step 2.
+        if C::AIFO && charge <= self.buffer.capacity() {
+            let waiting = self.buffer.queues[place.queue].packets();
+            if !self.scheduler.aifo_admits(place.port, packet.rank, waiting, why) {
+                return self.reject(policy, packet, charge, place, Reason::Rank, why).into();
+            }
+        }
         if C::LIMITS {
-            if let Some(reason) = self.check::<C>(place, charge, packet.rank, why) {
+            if let Some(reason) = self.check_limits(place) {
                 return self.reject(policy, packet, charge, place, reason, why).into();
             }
         }
@@ -410,7 +418,7 @@ impl Path {
         let waiting = self.buffer.queues[place.queue].packets();
         let refused = match self.by_rank && !self.scheduler.admits(place.port, rank, waiting, why) {
             true => Some(Reason::Rank),
-            false => self.check::<Checked>(place, charge, rank, why),
+            false => self.check_limits(place),
         };
         if let Some(reason) = refused {
             return (number, self.reject(policy, packet, charge, place, reason, why));
@@ -473,17 +481,13 @@ impl Path {
         Verdict::Dropped { reason: Reason::Oversize }
     }
 
-    /// Step 2: a test by rank, `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
+    /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
     #[inline(always)]
-    fn check<C: Checks>(&mut self, place: QueueId, charge: u64, rank: u64, why: &mut impl Explain) -> Option<Reason> {
+    fn check_limits(&self, place: QueueId) -> Option<Reason> {
         let queue = &self.buffer.queues[place.queue];
-        let (length, packets) = (queue.bytes, queue.packets());
-        let tested = C::AIFO && charge <= self.buffer.capacity();
-        if tested && !self.scheduler.aifo_admits(place.port, rank, packets, why) {
-            Some(Reason::Rank)
-        } else if packets >= self.queue_capacity {
+        if queue.packets() >= self.queue_capacity {
             Some(Reason::QueueFull)
-        } else if length > self.watermark {
+        } else if queue.bytes > self.watermark {
             Some(Reason::Watermark)
         } else {
             None
