@@ -3,11 +3,16 @@
 //! A packet is charged in whole cells. Which cells it gets never changes a verdict, so by default cells are credits
 //! that are counted; with [`CellMemory`] every cell is a pointer on a real list, as the hardware model needs it.
 
+mod cells;
+#[cfg(test)]
+mod tests;
+
 use crate::counters::Totals;
 use crate::packet::PacketId;
 use crate::units::Bytes;
 use alloc::vec;
 use alloc::vec::Vec;
+use cells::CellMemory;
 
 /// "No descriptor", "no cell".
 const NIL: u32 = u32::MAX;
@@ -194,74 +199,6 @@ impl Descriptors {
             next = self.get(here).next;
             here
         })
-    }
-}
-
-/// Cells as pointers: a free list, and one list of cells per descriptor. Freeing splices a packet's whole list onto the
-/// free list in one step, as the executor of Occamy's circuit does.
-#[derive(Clone, Debug)]
-pub(crate) struct CellMemory {
-    next: Vec<u32>,
-    free_head: u32,
-    free: u32,
-    /// First and last cell of each descriptor.
-    spans: Vec<(u32, u32)>,
-}
-
-impl CellMemory {
-    /// A memory of `cells` cells, all free, in order.
-    pub(crate) fn new(cells: u32) -> Self {
-        let next = (1..cells).chain(core::iter::once(NIL)).take(cells as usize).collect();
-        Self { next, free_head: if cells == 0 { NIL } else { 0 }, free: cells, spans: Vec::new() }
-    }
-
-    fn take(&mut self, slot: Slot, cells: u32) {
-        assert!(cells > 0 && cells <= self.free, "a packet is admitted only if its cells are there");
-        let head = self.free_head;
-        let mut tail = head;
-        for _ in 1..cells {
-            tail = self.next[tail as usize];
-        }
-        self.free_head = self.next[tail as usize];
-        self.next[tail as usize] = NIL;
-        self.free -= cells;
-        let slot = slot.0 as usize;
-        if slot >= self.spans.len() {
-            self.spans.resize(slot + 1, (NIL, NIL));
-        }
-        self.spans[slot] = (head, tail);
-    }
-
-    fn give_back(&mut self, slot: Slot, cells: u32) {
-        let (head, tail) = core::mem::replace(&mut self.spans[slot.0 as usize], (NIL, NIL));
-        self.next[tail as usize] = self.free_head;
-        self.free_head = head;
-        self.free += cells;
-    }
-
-    /// Whether every cell is on exactly one list: the free list or that of a descriptor in `waiting`.
-    fn is_whole(&self, waiting: impl Iterator<Item = Slot>) -> bool {
-        let mut seen = vec![false; self.next.len()];
-        let mut walk = |mut cell: u32| {
-            let mut count = 0u32;
-            while cell != NIL {
-                if core::mem::replace(&mut seen[cell as usize], true) {
-                    return None;
-                }
-                count += 1;
-                cell = self.next[cell as usize];
-            }
-            Some(count)
-        };
-        if walk(self.free_head) != Some(self.free) {
-            return false;
-        }
-        for slot in waiting {
-            if walk(self.spans[slot.0 as usize].0).is_none() {
-                return false;
-            }
-        }
-        seen.iter().all(|cell| *cell)
     }
 }
 
@@ -631,60 +568,5 @@ impl Buffer {
             && used % u64::from(self.cell) == 0
             && all.len() + header_packets == self.slots.in_use()
             && self.cells.as_ref().is_none_or(|cells| cells.is_whole(all.iter().copied()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn packet(id: u64) -> Descriptor {
-        Descriptor::new(PacketId(id), 100, 128, 0)
-    }
-
-    #[test]
-    fn lists_are_fifo_and_give_back_their_tail() {
-        let mut slots = Descriptors::default();
-        let mut list = List::default();
-        for id in 0..4 {
-            let slot = slots.allocate(packet(id));
-            slots.push_back(&mut list, slot);
-        }
-        let mut take = |front: bool| {
-            let slot = if front { slots.pop_front(&mut list) } else { slots.pop_back(&mut list) }?;
-            Some(slots.release(slot).id.0)
-        };
-        assert_eq!(
-            [take(true), take(false), take(true), take(false), take(true), take(false)],
-            [Some(0), Some(3), Some(1), Some(2), None, None]
-        );
-        assert_eq!(slots.in_use(), 0);
-        assert_eq!(slots.slots.len(), 4);
-    }
-
-    #[test]
-    fn a_packet_is_charged_whole_cells() {
-        let buffer = Buffer::new(Bytes::new(1_000), 208, 1, false);
-        assert_eq!([1, 208, 209, 417].map(|bytes| buffer.charge(bytes)), [208, 208, 416, 624]);
-        assert_eq!(Buffer::new(Bytes::new(1_000), 1, 1, false).charge(417), 417);
-    }
-
-    #[test]
-    fn cell_pointers_are_spliced_back_whole() {
-        let mut buffer = Buffer::new(Bytes::new(1_000), 100, 1, true);
-        let mut waiting = Vec::new();
-        for id in 0..3 {
-            let charge = buffer.charge(250);
-            let (slot, _) = buffer.adopt(0, Descriptor::new(PacketId(id), 250, charge as u32, 0));
-            waiting.push(slot);
-        }
-        assert_eq!(buffer.remaining(), 100);
-        assert!(buffer.is_consistent(|_| waiting.clone(), 0));
-        buffer.release(0, waiting.remove(1), false);
-        assert_eq!(buffer.remaining(), 400);
-        assert!(buffer.is_consistent(|_| waiting.clone(), 0));
-        let mut broken = buffer.clone();
-        broken.cells.as_mut().unwrap().free_head = 1;
-        assert!(!broken.is_consistent(|_| waiting.clone(), 0));
     }
 }

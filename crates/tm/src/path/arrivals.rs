@@ -1,0 +1,338 @@
+//! Packets that arrive: steps 1 to 6 of the specification, on the fast paths and on the full one.
+
+use super::{Checks, Full, Path};
+use crate::admit::{Admission, Arrival, BufferPolicy, QueueId};
+use crate::buffer::{Descriptor, Taken};
+use crate::mark::Mark;
+use crate::packet::{Packet, PacketId};
+use crate::schedule::Join;
+use crate::trim::TrimConfig;
+use crate::units::{Bytes, Instant};
+use crate::verdict::{Explain, Lost, Outcome, Reason, Verdict, Wire};
+
+impl Path {
+    /// The place of a packet in queue `number` of its port.
+    #[inline(always)]
+    fn place_of(&self, packet: &Packet, number: usize) -> QueueId {
+        // One test for a length of 1 to `MAX_PACKET_BYTES`.
+        let has_length = packet.bytes as i32 > 0;
+        assert!(
+            number < self.queues && has_length,
+            "the packet names a queue of its port and is not empty nor too long"
+        );
+        QueueId { port: packet.port as usize, queue: packet.port as usize * self.queues + number }
+    }
+
+    /// Steps 1 to 6 of an arrival on the fast path. At an idle wire a packet that meets no other leaves at once.
+    #[inline(always)]
+    pub(crate) fn offer_fast<P: BufferPolicy, C: Checks>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
+        let number = policy.classify(now, packet);
+        let place = self.place_of(packet, number);
+        let charge = u64::from(packet.bytes);
+        why.note(|e| self.describe(e, now, place.queue, charge));
+        // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
+        if P::COUNTS_ARRIVALS && charge > self.buffer.capacity() {
+            return self.oversize(packet.bytes, place).into();
+        }
+        // Step 2.
+        if C::AIFO && charge <= self.buffer.capacity() {
+            let waiting = self.buffer.queues[place.queue].packets();
+            if !self.scheduler.aifo_admits(place.port, packet.rank, waiting, why) {
+                return self.reject(policy, packet, charge, place, Reason::Rank, why).into();
+            }
+        }
+        if C::LIMITS {
+            if let Some(reason) = self.check_limits(place) {
+                return self.reject(policy, packet, charge, place, reason, why).into();
+            }
+        }
+        // Step 3.
+        loop {
+            match policy.admit(Arrival { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
+                Admission::Admit => break,
+                Admission::Reject(reason) => {
+                    return self.reject(policy, packet, charge, place, reason, why).into();
+                }
+                Admission::PushOut(victim) => self.push_out(policy, now, victim),
+            }
+        }
+        // Steps 5 and 6.
+        let Self { ports, buffer, .. } = self;
+        let port = &mut ports[place.port];
+        // A packet that the policy has moved to another queue waits there until the caller asks for it and is told the queue;
+        // and so does one that others had to give way to.
+        let alone = wire == Wire::Idle
+            && number == packet.queue as usize
+            && port.is_empty()
+            && (!P::TAKES_BACK || self.untold.is_empty());
+        if alone && self.sends_at_once {
+            port.passed(number, packet.bytes, buffer.passed(place.queue, charge));
+            policy.passed(place, packet.bytes);
+            policy.sent(now, packet.bytes);
+            self.see_to_expulsions(policy, now, false);
+            return Outcome::Sent;
+        }
+        let descriptor = Descriptor::new(packet.id, packet.bytes, packet.bytes, packet.rank);
+        let before = buffer.append::<true>(place.queue, descriptor);
+        self.joined(policy, now, place, number, charge, before);
+        let marked = C::LIMITS && before >= self.step && packet.ect;
+        if marked {
+            self.losses[place.queue].marked.add(packet.bytes);
+        }
+        if alone { self.send_alone(policy, now, place.port) } else { Verdict::Queued { marked }.into() }
+    }
+
+    /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a caller can keep
+    /// the packet in registers.
+    #[inline(never)]
+    pub(crate) fn offer_full<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: Packet,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
+        let was_empty = self.ports[packet.port as usize].is_empty();
+        let (number, verdict) = self.arrive(policy, now, &packet, why);
+        let is_first = wire == Wire::Idle && was_empty && number == packet.queue as usize && self.untold.is_empty();
+        if is_first && verdict == (Verdict::Queued { marked: false }) {
+            return self.send_alone(policy, now, packet.port as usize);
+        }
+        verdict.into()
+    }
+
+    /// Steps 1 to 6 of an arrival. Returns the number of the packet's queue, and what it got.
+    #[inline]
+    fn arrive<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        why: &mut impl Explain,
+    ) -> (usize, Verdict) {
+        let number = policy.classify(now, packet);
+        let place = self.place_of(packet, number);
+        let charge = self.buffer.charge(packet.bytes);
+        why.note(|e| self.describe(e, now, place.queue, charge));
+        // Step 1.
+        if charge > self.buffer.capacity() {
+            return (number, self.oversize(packet.bytes, place));
+        }
+        // Step 2.
+        let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
+        let waiting = self.buffer.queues[place.queue].packets();
+        let refused = match self.by_rank && !self.scheduler.admits(place.port, rank, waiting, why) {
+            true => Some(Reason::Rank),
+            false => self.check_limits(place),
+        };
+        if let Some(reason) = refused {
+            return (number, self.reject(policy, packet, charge, place, reason, why));
+        }
+        // Step 3.
+        loop {
+            match policy.admit(Arrival { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
+                Admission::Admit => break,
+                Admission::Reject(reason) => {
+                    return (number, self.reject(policy, packet, charge, place, reason, why));
+                }
+                Admission::PushOut(victim) => self.push_out(policy, now, victim),
+            }
+        }
+        // Step 5.
+        let mark = self.marker.judge(now, place.queue, self.buffer.length(place.queue), packet.ect);
+        if mark == Mark::Drop {
+            return (number, self.drop(packet.bytes, place, Reason::Marking, why));
+        }
+        // Step 6.
+        let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
+        let before = if self.sorted {
+            let lane = match self.scheduler.join(packet, rank) {
+                Join::Yes(lane) => lane,
+                Join::Displace => {
+                    self.push_out(policy, now, place.queue);
+                    0
+                }
+                Join::No => return (number, self.drop(packet.bytes, place, Reason::Rank, why)),
+            };
+            let (slot, before) = self.buffer.adopt(place.queue, descriptor);
+            self.scheduler.insert(packet, slot, lane, &mut self.buffer.slots);
+            before
+        } else {
+            self.buffer.append::<false>(place.queue, descriptor)
+        };
+        let marked = mark == Mark::Yes;
+        if marked {
+            self.losses[place.queue].marked.add(packet.bytes);
+        }
+        self.joined(policy, now, place, number, charge, before);
+        if self.ranked {
+            self.ranker.joined(packet, rank);
+        }
+        (number, Verdict::Queued { marked })
+    }
+
+    /// The only packet of an idle port, which was queued unmarked, leaves at once, unless it is not eligible yet (PIEO).
+    #[inline(never)]
+    fn send_alone<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, port: usize) -> Outcome {
+        if self.transmit::<_, Full>(policy, now, port).is_some() {
+            return Outcome::Sent;
+        }
+        Outcome::Verdict(Verdict::Queued { marked: false })
+    }
+
+    #[cold]
+    fn oversize(&mut self, bytes: u32, place: QueueId) -> Verdict {
+        self.losses[place.queue].drop(Reason::Oversize, bytes);
+        Verdict::Dropped { reason: Reason::Oversize }
+    }
+
+    /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
+    #[inline(always)]
+    fn check_limits(&self, place: QueueId) -> Option<Reason> {
+        let queue = &self.buffer.queues[place.queue];
+        if queue.packets() >= self.queue_capacity {
+            Some(Reason::QueueFull)
+        } else if queue.bytes > self.watermark {
+            Some(Reason::Watermark)
+        } else {
+            None
+        }
+    }
+
+    /// What follows when a packet has joined its queue, which held `before` bytes.
+    #[inline(always)]
+    fn joined<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        place: QueueId,
+        number: usize,
+        charge: u64,
+        before: u64,
+    ) {
+        self.ports[place.port].grew(number, charge, before);
+        policy.enqueued(place, before, before + charge);
+        self.see_to_expulsions(policy, now, true);
+    }
+
+    /// Step 4 where nothing is trimmed.
+    #[inline(always)]
+    fn drop(&mut self, bytes: u32, place: QueueId, reason: Reason, why: &mut impl Explain) -> Verdict {
+        why.note(|e| e.holders = self.holders());
+        self.losses[place.queue].drop(reason, bytes);
+        Verdict::Dropped { reason }
+    }
+
+    /// Step 4: a packet that was rejected.
+    #[inline(always)]
+    fn reject<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        packet: &Packet,
+        charge: u64,
+        place: QueueId,
+        reason: Reason,
+        why: &mut impl Explain,
+    ) -> Verdict {
+        if charge > self.buffer.capacity() {
+            self.oversize(packet.bytes, place)
+        } else if self.config.trim.is_some() {
+            self.trim(policy, packet.id, packet.bytes, place, reason, why)
+        } else {
+            self.drop(packet.bytes, place, reason, why)
+        }
+    }
+
+    /// Step 4 where rejected packets are trimmed or returned.
+    #[inline(never)]
+    fn trim<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        id: PacketId,
+        bytes: u32,
+        place: QueueId,
+        reason: Reason,
+        why: &mut impl Explain,
+    ) -> Verdict {
+        let Some(trim) = &self.config.trim else { return self.drop(bytes, place, reason, why) };
+        why.note(|e| e.holders = self.holders());
+        let losses = &mut self.losses[place.queue];
+        match trim {
+            TrimConfig::SourceFlowControl(_) => {
+                losses.returned.add(bytes);
+                Verdict::Returned { reason }
+            }
+            TrimConfig::Ndp(config) => {
+                let headers = &mut self.ports[place.port].headers;
+                if headers.len() < config.header_capacity {
+                    losses.trimmed.add(bytes);
+                    let size = bytes.min(config.size.get() as u32);
+                    // The rank of a header tells its queue, for the counters.
+                    let header = Descriptor::new(id, size, 0, place.queue as u64).cut();
+                    let slot = self.buffer.slots.allocate(header);
+                    self.buffer.slots.push_back(headers, slot);
+                    Verdict::Trimmed { reason }
+                } else if config.return_to_sender {
+                    losses.returned.add(bytes);
+                    Verdict::Returned { reason }
+                } else {
+                    losses.drop(Reason::HeaderFull, bytes);
+                    Verdict::Dropped { reason: Reason::HeaderFull }
+                }
+            }
+            TrimConfig::CutPayload(config) => {
+                let size = bytes.min(config.size.get() as u32);
+                let charge = self.buffer.charge(size);
+                if charge > self.buffer.remaining() {
+                    losses.drop(Reason::HeaderFull, bytes);
+                    return Verdict::Dropped { reason: Reason::HeaderFull };
+                }
+                losses.trimmed.add(bytes);
+                let header = Descriptor::new(id, size, charge as u32, 0).cut();
+                let before = self.buffer.append::<false>(place.queue, header);
+                self.joined(policy, self.clock, place, self.number(place), charge, before);
+                Verdict::Trimmed { reason }
+            }
+        }
+    }
+
+    /// Takes the tail of a queue away for another packet.
+    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, queue: usize) {
+        let place = self.place(queue);
+        let taken = self.scheduler.take_tail(place, self.sorted, &mut self.buffer);
+        self.evicted(policy, now, place, taken, Reason::PushedOut, None);
+    }
+
+    pub(super) fn evicted<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        place: QueueId,
+        taken: Taken,
+        reason: Reason,
+        threshold: Option<f64>,
+    ) {
+        let Taken { id, bytes, charge, after, header, .. } = taken;
+        let number = self.number(place);
+        self.ports[place.port].shrank(number, charge, after);
+        self.buffer.read_for_expulsion += charge;
+        policy.dequeued(place, after + charge, after, 0);
+        self.losses[place.queue].drop(reason, bytes);
+        self.losses[place.queue].headers_lost += u64::from(header);
+        if after == 0 {
+            self.marker.emptied(now, place.queue);
+            self.ports[place.port].cursor.emptied(number);
+            self.scheduler.emptied(place.port, number);
+        }
+        let length = Bytes::new(after + charge);
+        self.untold.push(Lost { id, at: now, queue: place.queue, bytes, reason, length, threshold });
+    }
+}
