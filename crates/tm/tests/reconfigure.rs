@@ -46,10 +46,7 @@ proptest! {
         let mut now = 0;
         for (i, op) in ops.iter().enumerate() {
             for (_, other) in others.iter().filter(|(place, _)| *place == i) {
-                let in_order = |tm: &Tm| !matches!(
-                    tm.config().scheduler,
-                    SchedulerConfig::Pifo(_) | SchedulerConfig::Pieo(_) | SchedulerConfig::SpPifo(_) | SchedulerConfig::Afq(_)
-                );
+                let in_order = |tm: &Tm| tm.config().scheduler.keeps_order();
                 let before = (tm.config().clone(), tm.pool_counters(), in_order(&tm));
                 match tm.reconfigure(other.clone()) {
                     Ok(()) => {

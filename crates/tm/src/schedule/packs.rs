@@ -108,10 +108,13 @@ impl Discipline for Packs {
         self.ports[port].lanes.slots(slots)
     }
 
-    /// The ranks seen so far are forgotten: the window may have another size.
+    /// With a window of another size the ranks seen so far are forgotten.
     fn inherit(&mut self, earlier: &Self) {
         for (port, old) in self.ports.iter_mut().zip(&earlier.ports) {
-            port.lanes = old.lanes.clone();
+            port.lanes.clone_from(&old.lanes);
+            if self.config.window == earlier.config.window {
+                port.window.clone_from(&old.window);
+            }
         }
     }
 }
