@@ -75,13 +75,13 @@ fn the_test_command_is_what_ci_runs() {
 
 #[test]
 fn the_switch_of_the_readme_can_be_read() {
-    let switch = &blocks("README.md", "toml")[1];
+    let switch = &blocks("README.md", "toml")[0];
     forebay_settings::read_switch("README.md", switch).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
 fn the_scenario_of_the_readme_can_be_read() {
-    let scenario = &blocks("README.md", "toml")[0];
+    let scenario = &blocks("README.md", "toml")[1];
     forebay_sim::scenario::Scenario::read("README.md", scenario, &[]).unwrap_or_else(|error| panic!("{error}"));
 }
 
