@@ -12,12 +12,13 @@ const TUTORIAL: [&str; 5] = [
 ];
 
 /// Pages that stand alone.
-const HOW_TOS: [&str; 5] = [
+const HOW_TOS: [&str; 6] = [
     "docs/howto/choose-alpha.md",
     "docs/howto/compare-policies.md",
     "docs/howto/sweep.md",
     "docs/howto/live-switch.md",
     "docs/howto/sonic.md",
+    "docs/operators.md",
 ];
 
 #[test]
