@@ -58,6 +58,21 @@ fn no_page_of_the_tutorial_or_the_how_tos_is_left_out() {
     }
 }
 
+/// Files that the tutorial shows are those of the project.
+#[test]
+fn the_code_of_the_tutorial_is_in_the_project() {
+    for (page, fence, file) in [
+        ("docs/tutorial/own-policy.md", "rust,ignore", "examples/own-schemes/src/per_port_thresholds.rs"),
+        ("docs/tutorial/switch.md", "toml", "crates/cli/src/demo.toml"),
+    ] {
+        let (blocks, source) = (blocks(page, fence), read(file));
+        assert!(!blocks.is_empty(), "{page} shows nothing");
+        for line in blocks.iter().flat_map(|block| block.lines()).map(str::trim).filter(|line| *line != "...") {
+            assert!(source.contains(line), "{page}: {file} does not have this line: {line}");
+        }
+    }
+}
+
 #[test]
 fn the_test_command_is_what_ci_runs() {
     let ci = std::fs::read_to_string(root().join(".ci/run")).unwrap();
