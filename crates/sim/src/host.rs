@@ -3,6 +3,7 @@
 use crate::event_queue::{EventQueue, FixedEventQueue, Key, NEVER};
 use crate::flow::NONE;
 use crate::flows::{Armed, FlowTable};
+use crate::measure::breakdown::{Sending, Trigger, Wait};
 use crate::measure::trace::What;
 use crate::net::Net;
 use crate::nic::{End, Handed, Nic};
@@ -151,6 +152,7 @@ impl Host {
         let (info, ideal) = flow_info(number, around);
         let record = &mut around.flows.records[number as usize];
         (record.spec.start, record.ideal) = (now, ideal);
+        around.wires.trails.trigger = Trigger::Answer;
         let sender = open_sender(now, number, info, &mut around.flows);
         let record = &around.flows.records[number as usize];
         let armed = Armed { machine: sender, armed: Instant::NEVER, paced: Instant::NEVER, until: record.spec.until };
@@ -178,7 +180,12 @@ impl Host {
             let packet = around.wires.arena.get(slot);
             let telemetry = around.wires.arena.telemetry(slot);
             around.flows.senders.get_mut(sender).machine.on_answer(now, packet, telemetry);
+            if around.watched && packet.has(flag::TRACED) {
+                let window = around.flows.senders.get(sender).machine.window();
+                around.tracer.answered(now, packet, window);
+            }
             around.wires.arena.remove(slot);
+            around.wires.trails.trigger = Trigger::Answer;
             self.pump(now, number, event_queue, around);
         } else {
             around.wires.arena.remove(slot);
@@ -266,6 +273,9 @@ impl Host {
         let record = &mut around.flows.records[number as usize];
         record.end = now;
         record.received = received;
+        if around.wires.trails.on {
+            around.wires.trails.completed(number, slot);
+        }
         around.flows.unfinished -= 1;
         if reply == Reply::Nothing {
             self.answer_late(now, slot, event_queue, around);
@@ -483,6 +493,7 @@ impl Host {
                 self.trace(now, departure.metadata.packet, Handed::Over, around);
             }
             if departure.wakes && around.flows.flows[departure.flow as usize].sender != NONE {
+                around.wires.trails.trigger = Trigger::Host;
                 self.pump_slowly(now, departure.flow, event_queue, around);
             }
         }
@@ -546,6 +557,7 @@ impl Host {
                 sender.set_in_host(self.nic.waiting_in(queue) > 0);
             }
             armed.machine.on_deadline(now);
+            around.wires.trails.trigger = Trigger::Deadline;
             self.pump(now, timer.flow, event_queue, around);
         } else {
             // It has moved on since the timer was set.
@@ -563,6 +575,7 @@ impl Host {
         let armed = around.flows.senders.get_mut(place);
         if armed.paced == timer.at {
             armed.paced = Instant::NEVER;
+            around.wires.trails.trigger = Trigger::Pace;
             self.pump(now, timer.flow, event_queue, around);
         }
     }
@@ -675,7 +688,36 @@ impl Outgoing {
         self.packet.bytes = segment.payload + self.header;
         self.packet.rank = segment.rank;
         self.packet.flags = segment.flags | self.traced;
-        Some(around.wires.arena.insert(self.packet))
+        let slot = around.wires.arena.insert(self.packet);
+        if around.wires.trails.on {
+            self.note_sent(now, slot, around);
+        }
+        Some(slot)
+    }
+
+    /// Keeps what the sender waited for before this packet.
+    #[cold]
+    #[inline(never)]
+    fn note_sent(&self, now: Instant, slot: Slot, around: &mut Net) {
+        let flow = self.packet.flow;
+        let sender = &around.flows.senders.get(self.sender).machine;
+        let deadlines = match sender {
+            Sender::Udp(_) | Sender::Stream(_) => Wait::Pacing,
+            _ if around.flows.applications.contains_key(&flow) => Wait::Application,
+            // A loss probe with new data.
+            _ => Wait::Retransmission,
+        };
+        let sending = Sending {
+            now,
+            flow,
+            started: around.flows.records[flow as usize].spec.start,
+            flags: self.packet.flags,
+            bytes: self.packet.bytes,
+            rate: around.fabric.host_rate(around.flows.flows[flow as usize].src),
+            timeouts: sender.stats().timeouts,
+            deadlines,
+        };
+        around.wires.trails.sent(slot, &sending);
     }
 
     #[inline(always)]

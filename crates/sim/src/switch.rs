@@ -1,5 +1,6 @@
 //! A switch: the traffic managers of its ports, between its links.
 
+mod drops;
 mod lined_up;
 
 use crate::chip::Chip;
@@ -647,6 +648,7 @@ impl Switch {
                     &around.wires,
                 );
             }
+            self.keep_drop(lost.at, self.port_of(buffer, lost.queue), slot, lost.reason, around);
             around.wires.arena.remove(slot);
         }
         // The list is used again.
@@ -710,7 +712,8 @@ impl Switch {
         if matches!(verdict, Verdict::Dropped { .. }) || stuck {
             around.flows.dropped(flow);
             self.note_drop(now, buffer);
-            if matches!(verdict, Verdict::Dropped { .. }) {
+            if let Verdict::Dropped { reason } = verdict {
+                self.keep_drop(now, number, slot, reason, around);
                 around.wires.arena.remove(slot);
             } else {
                 // The buffer's counters say that it was turned around.

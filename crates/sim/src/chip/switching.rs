@@ -172,6 +172,7 @@ impl Switch {
         }
         around.flows.dropped(around.wires.arena.get(slot).flow);
         self.note_drop(now, 0);
+        self.keep_drop(now, number, slot, reason, around);
         around.wires.arena.remove(slot);
     }
 
@@ -427,6 +428,7 @@ impl Switch {
         let read = chip.setup.egress_rate.serialization(u64::from(departure.bytes()));
         let slot = departure.id.0 as Slot;
         around.flows.dropped(around.wires.arena.get(slot).flow);
+        self.keep_drop(now, number, slot, Reason::Expelled, around);
         if around.tracer.is_active() {
             let what = crate::measure::trace::What::Lost(Reason::Expelled);
             around.tracer.at_switch(now, self.number, number, slot, what, &around.wires);

@@ -102,6 +102,9 @@ impl Switch {
         }
         around.flows.dropped(flow);
         self.note_drop(now, self.ports[number].buffer as usize);
+        if let Verdict::Dropped { reason } = verdict {
+            self.keep_drop(now, number, metadata.packet, reason, around);
+        }
         around.wires.arena.remove(metadata.packet);
         false
     }
