@@ -141,7 +141,7 @@ fn numbers(done: &[(&Job, &Done)]) -> Numbers {
     if summaries.is_empty() {
         return Numbers::new();
     }
-    let (table, _) = sweep_table(&[SweepRow { settings: Vec::new(), seeds: summaries }]);
+    let (table, _) = sweep_table(&[SweepRow { settings: Vec::new(), parameters: Vec::new(), seeds: summaries }]);
     let mut numbers = first_row(&table);
     let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     for (job, _) in done {

@@ -129,8 +129,10 @@ pub(crate) fn finish(
     let mut text = String::new();
     if missing < results.len() {
         let (table, rendered) = table(points, jobs, results);
-        table.write_parquet(&out.join(SWEEP))?;
-        table.write_csv(&out.join("sweep.csv"))?;
+        for (name, table) in [(SWEEP, &seed_table(points, jobs, results)), ("points.parquet", &table)] {
+            table.write_parquet(&out.join(name))?;
+            table.write_csv(&out.join(name).with_extension("csv"))?;
+        }
         let page = out.join(PAGE);
         // The directory is ours, and so is the page in it.
         report::write(&page, &[out.to_owned()], true)?;

@@ -323,14 +323,23 @@ pub fn finished(directory: &Path, resolved: &str, csv: bool) -> Option<Summary> 
 
 /// The table of everything that is finished, with confidence intervals over the seeds, and the same as text for people.
 pub fn table(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>]) -> (Table, String) {
+    sweep_table(&rows(points, jobs, results))
+}
+
+/// The table of every run that is finished, with its parameters and its seed.
+pub fn seed_table(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>]) -> Table {
+    forebay_results::sweep_seeds::seed_table(&rows(points, jobs, results))
+}
+
+fn rows(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>]) -> Vec<SweepRow> {
     let row = |(number, point): (usize, &SweepPoint)| {
         let own = jobs.iter().zip(results).filter(|(job, _)| job.point == number);
         SweepRow {
             // A point without a label is the only one.
             settings: if point.label.is_empty() { vec![] } else { vec![("point".to_owned(), point.label.clone())] },
+            parameters: point.settings.clone(),
             seeds: own.filter_map(|(_, done)| Some(done.as_ref()?.summary.clone())).collect(),
         }
     };
-    let rows: Vec<SweepRow> = points.iter().enumerate().map(row).filter(|row| !row.seeds.is_empty()).collect();
-    sweep_table(&rows)
+    points.iter().enumerate().map(row).filter(|row| !row.seeds.is_empty()).collect()
 }

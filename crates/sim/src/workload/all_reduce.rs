@@ -77,7 +77,8 @@ impl AllReduceConfig {
         if hosts.len() < 2 {
             return draft;
         }
-        for start in planner.rounds(self.every) {
+        for (round, start) in (0u32..).zip(planner.rounds(self.every)) {
+            let planned = draft.flows.len();
             match self.algorithm {
                 Algorithm::Ring => self.ring(planner, start, &hosts, &mut draft),
                 Algorithm::DoubleBinaryTree => {
@@ -87,6 +88,7 @@ impl AllReduceConfig {
                     }
                 }
             }
+            draft.flows[planned..].iter_mut().for_each(|flow| flow.round = round);
         }
         draft
     }
