@@ -137,8 +137,8 @@ impl Asked<'_> {
         let Self { args, file, out, jobs, keep, .. } = self;
         let own: Vec<Job> =
             jobs.iter().enumerate().filter(|(number, _)| shard.has(*number)).map(|(_, job)| job.clone()).collect();
-        let claim = Claim::share(out)?;
         let store = Store::new(file, out);
+        let claim = store.open()?;
         output::stop_gently();
         let bar = RunsBar::new(own.len(), args.quiet);
         let results =
@@ -219,7 +219,7 @@ impl Asked<'_> {
         }
         let store = Store::new(file, out);
         let keys = jobs.iter().map(|job| store.key(&file.resolve(&job.sets)?)).collect::<Result<Vec<_>, _>>()?;
-        let claim = Claim::share(out)?;
+        let claim = store.open()?;
         cluster::follow(&batch, args.quiet, &|run| store.has(keys[run], *keep))?;
         drop(claim);
         self.merge()

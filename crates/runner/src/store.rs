@@ -5,7 +5,7 @@
 //! it is whole, so that it is there or not, whoever else works on the same: the first to finish wins, and both have the same bytes. The
 //! directory of a point and a seed is a link to it.
 
-use crate::destination::{self, RUNS};
+use crate::destination::{self, Claim, RUNS};
 use crate::run::{Keep, run_into};
 use crate::sweep::{Done, Job, finished};
 use crate::{Error, ScenarioFile, cannot_write};
@@ -34,6 +34,14 @@ impl<'f> Store<'f> {
     /// Of the runs of a scenario, in the directory of a sweep.
     pub fn new(file: &'f ScenarioFile, out: &Path) -> Self {
         Self { file, out: out.to_owned(), contents: Mutex::default() }
+    }
+
+    /// Claims the directory of the sweep together with others that work on it, and makes it one that has results of this kind.
+    pub fn open(&self) -> Result<Claim, Error> {
+        let claim = Claim::share(&self.out)?;
+        let runs = self.out.join(RUNS);
+        fs::create_dir_all(&runs).map_err(|error| cannot_write(&runs.display().to_string(), &error))?;
+        Ok(claim)
     }
 
     /// What a run is made of.
@@ -132,7 +140,7 @@ impl<'f> Store<'f> {
 
     /// Removes what processes that were killed have left behind, if nobody else works here.
     pub fn tidy(&self) {
-        let Ok(_alone) = destination::Claim::take(&self.out) else { return };
+        let Ok(_alone) = Claim::take(&self.out) else { return };
         for shelf in entries(&self.out.join(RUNS)) {
             for path in entries(&shelf).filter(|path| is_temporary(path)) {
                 let _ = fs::remove_dir_all(path);
