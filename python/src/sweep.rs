@@ -6,7 +6,7 @@ use crate::watch::watch;
 use forebay_results::Summary;
 use forebay_results::compare::{compare_all, compare_json};
 use forebay_results::stats::Interval;
-use forebay_runner::destination::{self, Kind, SWEEP};
+use forebay_runner::destination::{self, Kind};
 use forebay_runner::inputs::Inputs;
 use forebay_runner::sweep::{self as runner, Dimension, Done, Job, run_all, run_in_memory, run_to_directory};
 use forebay_runner::{Error, ScenarioFile};
@@ -80,16 +80,16 @@ pub(crate) fn run_sweep(
         },
     )?
     .or_raise(py)?;
-    let (table, text) = runner::table(&plan.points, &all, &done);
+    let finished = all.iter().zip(&done).filter_map(|(job, done)| Some((job.point, done.as_ref()?.summary.clone())));
+    let tables = runner::Tables::new(&plan.points, finished);
     if let Some(out) = &out {
-        table.write_parquet(&out.join(SWEEP)).or_raise(py)?;
-        table.write_csv(&out.join("sweep.csv")).or_raise(py)?;
+        tables.write(out).or_raise(py)?;
     }
     let run = |(job, done): (&Job, &Option<Done>)| {
         let summary = &done.as_ref()?.summary;
         Some((plan.points[job.point].label.clone(), summary.run.seed, summary.to_json()))
     };
-    Ok((table.into(), text, all.iter().zip(&done).filter_map(run).collect()))
+    Ok((tables.points.into(), tables.text, all.iter().zip(&done).filter_map(run).collect()))
 }
 
 /// Tries all settings before anything runs, and looks at all directories.

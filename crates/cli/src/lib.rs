@@ -9,6 +9,7 @@ mod args;
 mod bench;
 mod chart;
 mod check;
+mod cluster;
 mod compare;
 mod compare_runs;
 mod demo;

@@ -101,6 +101,11 @@ pub fn write_summarized_run(
     write_parts(directory, summary, scenario_text, csv, |name| table(name, scenario, result))
 }
 
+/// Writes the directory of a run of which nothing but the summary and the scenario is kept.
+pub fn write_summary(directory: &Path, summary: &Summary, scenario_text: &str) -> Result<(), ResultError> {
+    write_parts(directory, summary, scenario_text, false, |_| None)
+}
+
 /// [`write_summarized_run`] of a run whose samples were written as it took them.
 pub fn write_sampled_run(
     directory: &Path,
@@ -160,6 +165,11 @@ pub fn remove(path: &Path) -> Result<(), ResultError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ResultError::cannot_write(path, &error)),
         _ => Ok(()),
     }
+}
+
+/// Whether the tables of a run were kept, as Parquet or as CSV, too.
+pub fn has_tables(directory: &Path, csv: bool) -> bool {
+    directory.join(if csv { "flows.csv" } else { "flows.parquet" }).is_file()
 }
 
 /// Whether a directory holds a whole result.

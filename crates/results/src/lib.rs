@@ -5,6 +5,7 @@
 //! * [`samples`] writes samples as a run takes them.
 //! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
 //! * [`directory`] writes and reads the directory of a run.
+//! * [`fingerprint`] names results by what they are made of.
 //! * [`compare`] puts runs side by side; [`sweep`] makes one table of many; [`paired`] tells real differences from chance.
 //!
 //! Files appear whole or not at all, and the same result gives the same bytes, except for what the run cost.
@@ -21,6 +22,7 @@ pub mod directory;
 pub mod drops;
 pub mod error;
 mod file;
+pub mod fingerprint;
 pub mod flows;
 mod json;
 mod links;
@@ -46,6 +48,7 @@ pub mod topology;
 
 pub use directory::{RunDirectory, read_run, write_run, write_sampled_run, write_summarized_run};
 pub use error::ResultError;
+pub use fingerprint::Fingerprint;
 pub use samples::Samples;
 pub use summary::{Load, Summary};
 pub use table::Table;
