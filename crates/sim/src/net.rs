@@ -1,5 +1,6 @@
-//! Everything that the nodes of a network share while they take turns.
+//! What nodes share, and what a node has at hand while it handles its events.
 
+use crate::event_queue::FixedEventQueue;
 use crate::flows::FlowTable;
 use crate::measure::trace::Tracer;
 use crate::paths::Fabric;
@@ -7,7 +8,7 @@ use crate::scenario::PathChoice;
 use crate::traffic::Traffic;
 use crate::wires::Wires;
 
-/// Everything that the nodes of a network share while they take turns.
+/// Everything that the nodes of a network share.
 pub(crate) struct Net {
     pub(crate) wires: Wires,
     pub(crate) flows: FlowTable,
@@ -22,4 +23,19 @@ pub(crate) struct Net {
     pub(crate) seed: u64,
     /// Events handled.
     pub(crate) events: u64,
+}
+
+/// What a node has at hand while it handles its events: its own event queue, and the network around it. It is passed on by value, in two
+/// registers.
+pub(crate) struct Context<'a, const NODES: usize> {
+    pub(crate) events: FixedEventQueue<'a, NODES>,
+    pub(crate) net: &'a mut Net,
+}
+
+impl<const NODES: usize> Context<'_, NODES> {
+    /// The same for a call after which it is still needed.
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> Context<'_, NODES> {
+        Context { events: self.events.reborrow(), net: self.net }
+    }
 }

@@ -131,7 +131,7 @@ impl Fabric {
     /// What a flow would take alone.
     pub(crate) fn facts(&self, flow: &Flow, bytes: u64, common: &Common) -> Facts {
         let forward = self.path(flow.src, flow.dst, flow.hash);
-        let backward = self.path(flow.dst, flow.src, flow.answer_hash);
+        let backward = self.path(flow.dst, flow.src, flow.ack_hash);
         let full = common.mss + common.header;
         let ideal = if bytes == FlowInfo::ENDLESS {
             Duration::ZERO

@@ -264,7 +264,7 @@ impl Wires {
     }
 
     /// Starts to send a packet on a link that ends at the node that runs. Returns when it is free again, and an event that the caller
-    /// has to enter in the event_queue, which it holds. No wire is crossed.
+    /// has to enter in the event queue, which it holds. No wire is crossed.
     pub(crate) fn send_around(&mut self, link: u32, metadata: Metadata, start: Instant) -> (Instant, Option<Key>) {
         let wire = &mut self.links[link as usize];
         let end = start + wire.rate.serialization(u64::from(metadata.bytes()));
@@ -307,15 +307,15 @@ impl Wires {
         self.nodes.next()
     }
 
-    /// Takes a node's event_queue out while it runs.
+    /// Takes a node's event queue out while it runs.
     #[inline(always)]
-    pub(crate) fn borrow_agenda(&mut self, node: usize) -> EventQueue {
+    pub(crate) fn take_events(&mut self, node: usize) -> EventQueue {
         core::mem::take(&mut self.event_queues[node])
     }
 
-    /// Puts a node's event_queue back.
+    /// Puts a node's event queue back.
     #[inline(always)]
-    pub(crate) fn return_agenda(&mut self, node: usize, event_queue: EventQueue) {
+    pub(crate) fn return_events(&mut self, node: usize, event_queue: EventQueue) {
         self.nodes.set(node, event_queue.next().of_node(node as u32));
         self.event_queues[node] = event_queue;
     }
@@ -350,7 +350,7 @@ impl Wires {
         self.arena.remove(slot);
     }
 
-    /// Moves the epoch of all event_queues, if time has come.
+    /// Moves the epoch of all event queues, if time has come.
     pub(crate) fn see_to_epoch(&mut self) {
         let first = self.earliest();
         if self.clock.needs_advance(first) {

@@ -114,22 +114,22 @@ impl Sampler {
         let mut places = Vec::new();
         for (number, switch) in switches.iter().enumerate() {
             for (buffer, mut samples) in core::mem::take(&mut self.buffers[number]).into_iter().enumerate() {
-                let tm = switch.view(buffer);
+                let (tm, forwarding) = (switch.view(buffer), switch.forwarding());
                 let mut place =
                     |port: Option<usize>, queue: Option<usize>, counters: Counters, mut occupancy: Occupancy| {
                         occupancy.record_zeros(self.samples - occupancy.samples());
                         let utilization = port.filter(|_| queue.is_none()).map_or(0.0, |port| {
-                            let link = switch.outgoing(switch.port_number(buffer, port)) as usize;
+                            let link = forwarding.outgoing(forwarding.port_number(buffer, port)) as usize;
                             let seconds = span.ps() as f64 / 1e12;
                             sent[link] as f64 * 8.0 / (wires.links[link].rate.bps() as f64 * seconds.max(1e-12))
                         });
                         let whole = port.is_none();
-                        let at_drops = &switch.at_drops[buffer];
+                        let at_drops = &forwarding.at_drops[buffer];
                         let of_buffer = |shares: &Shares| if whole { shares.clone() } else { Shares::default() };
                         places.push(PlaceRecord {
                             switch: number as u32,
                             buffer: buffer as u32,
-                            port: port.map(|port| switch.port_number(buffer, port) as u32),
+                            port: port.map(|port| forwarding.port_number(buffer, port) as u32),
                             queue: queue.map(|queue| queue as u32),
                             counters,
                             occupancy,
@@ -168,7 +168,7 @@ fn watch(at: Instant, number: usize, buffer: usize, switch: &Switch) -> Timeline
         switch: number as u32,
         buffer: buffer as u32,
         used: tm.used(),
-        longest: (switch.port_number(buffer, longest / queues) as u32, (longest % queues) as u32),
+        longest: (switch.forwarding().port_number(buffer, longest / queues) as u32, (longest % queues) as u32),
         longest_bytes: bytes,
         threshold: tm.threshold(longest).map(|threshold| threshold.value),
         drops: tm.pool_counters().dropped.packets,
@@ -183,7 +183,7 @@ fn watch_queues(at: Instant, number: usize, buffer: usize, switch: &Switch) -> i
     used.map(move |queue| QueueSample {
         at,
         switch: number as u32,
-        port: switch.port_number(buffer, queue / queues) as u32,
+        port: switch.forwarding().port_number(buffer, queue / queues) as u32,
         queue: (queue % queues) as u32,
         bytes: tm.queue_bytes(queue),
         threshold: tm.threshold(queue).map(|threshold| threshold.value),

@@ -1,0 +1,19 @@
+//! The command line, in one binary.
+
+mod bad_input;
+mod commands;
+mod deep_input;
+mod demo;
+mod live;
+mod pisa;
+mod readme;
+mod regressions;
+mod replay;
+mod reproduce;
+mod rtl;
+mod safety;
+mod simulate;
+mod simulation;
+mod simulation_errors;
+mod sonic;
+mod vectors;
