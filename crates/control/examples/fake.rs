@@ -285,6 +285,7 @@ impl Fake {
                     heard(&changes, &outcome);
                     let _ = answer.send(outcome);
                 }
+                Request::Reload(_, answer) => drop(answer.send(Err("this switch has no file".to_owned()))),
                 Request::Settings(answer) => {
                     let _ = answer.send(self.settings());
                 }

@@ -66,6 +66,8 @@ impl Interface {
 pub enum BackendKind {
     /// AF_XDP.
     Xdp,
+    /// AF_XDP without copies.
+    ZeroCopy,
     /// AF_PACKET.
     Packet,
     /// AF_PACKET to receive, AF_XDP to send.
@@ -131,6 +133,8 @@ pub struct RunConfig {
     pub threads: u32,
     /// The control socket.
     pub control: Option<PathBuf>,
+    /// The account that it acts as when root has started it; one of its own without this.
+    pub user: Option<String>,
     /// Whether it sleeps when there is nothing to do, and leaves the core to others, rather than looking again at once.
     pub wait: bool,
 }
@@ -148,6 +152,7 @@ impl Default for RunConfig {
             timeline_size: Bytes::new(256_000_000),
             threads: 1,
             control: None,
+            user: None,
             wait: false,
         }
     }
@@ -217,6 +222,7 @@ fn interfaces(root: &Table<'_>) -> Result<(Vec<Interface>, Vec<Rate>), Diagnosti
     let backend = |value: Option<Value<'_>>| {
         let words = [
             ("xdp", Some(BackendKind::Xdp)),
+            ("zero-copy", Some(BackendKind::ZeroCopy)),
             ("packet", Some(BackendKind::Packet)),
             ("mixed", Some(BackendKind::Mixed)),
             ("auto", None),
@@ -431,7 +437,7 @@ fn rank(root: &Table<'_>) -> Result<RankFrom, Diagnostic> {
 
 /// `[live]`: how it runs, and what is done to trimmed packets.
 fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
-    const KEYS: [&str; 14] = [
+    const KEYS: [&str; 15] = [
         "backend",
         "idle",
         "catch_up",
@@ -444,6 +450,7 @@ fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
         "timeline_size",
         "threads",
         "control",
+        "user",
         "trim_dscp",
         "trim_lengths",
     ];
@@ -491,6 +498,7 @@ fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
     }
     let path = |key| table.get(key).map(|value| value.text().map(PathBuf::from)).transpose();
     (run.out, run.control) = (path("out")?, path("control")?);
+    run.user = table.get("user").map(|value| value.text().map(str::to_owned)).transpose()?;
     if let Some(value) = table.get("idle") {
         run.wait = value.word(&[("spin", false), ("wait", true)])?;
         if run.wait && run.threads == 3 {

@@ -4,12 +4,12 @@
 //! nor hold it.
 
 use super::interface::Interface;
+use super::privileges;
 use super::socket::checked;
-use crate::peer;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown, fchown};
 use std::path::PathBuf;
 
 /// An interface that is ours until this is dropped.
@@ -28,7 +28,7 @@ impl Drop for Lock {
 
 /// Where locks are: for root, and for others.
 fn directory() -> PathBuf {
-    let user = peer::own_user();
+    let user = privileges::owner();
     match std::env::var_os("XDG_RUNTIME_DIR") {
         _ if user == 0 => PathBuf::from("/run/forebay"),
         Some(own) => PathBuf::from(own).join("forebay"),
@@ -49,13 +49,24 @@ impl Lock {
             _ => {}
         }
         let found = fs::symlink_metadata(&directory).map_err(named)?;
-        if !found.is_dir() || found.uid() != peer::own_user() || found.mode() & 0o022 != 0 {
+        let (owner, user) = (privileges::owner(), privileges::chosen());
+        let is_own = found.uid() == owner || user.is_some_and(|user| found.uid() == user.user);
+        // Another switch may act as another user; where root starts, what root has made or given away is trusted.
+        let is_trusted = is_own || owner == 0 && privileges::own_user() == 0;
+        if !found.is_dir() || !is_trusted || found.mode() & 0o022 != 0 {
             return Err(named(io::ErrorKind::PermissionDenied.into()));
+        }
+        let give = user.filter(|user| privileges::own_user() != user.user).map(|user| (user.user, user.group));
+        if let Some((user, group)) = give {
+            chown(&directory, Some(user), Some(group)).map_err(named)?;
         }
         // Numbers of interfaces are those of a network namespace.
         let space = fs::metadata("/proc/thread-self/ns/net")?;
         let path = directory.join(format!("{}-{}-{}", space.dev(), space.ino(), interface.index()));
         let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(path).map_err(named)?;
+        if let Some((user, group)) = give {
+            fchown(&file, Some(user), Some(group)).map_err(named)?;
+        }
         // SAFETY: the descriptor is open, and no memory is involved.
         match checked(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }) {
             Ok(_) => Ok(Self { file }),

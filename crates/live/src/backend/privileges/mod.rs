@@ -1,77 +1,41 @@
-//! Gives up what root may do and a switch does not need.
+//! Gives up what root may do and a switch does not need: the user, capabilities, and system calls.
 //!
-//! Linux keeps capabilities per thread, and new threads get those of the thread that starts them: so this is called before other threads are started, or in
+//! Linux keeps all of these per thread, and new threads get those of the thread that starts them: so this is called before other threads are started, or in
 //! each of them.
 
-use super::socket::checked;
+mod capabilities;
+mod filter;
+mod user;
+
+use capabilities::{BPF, NET_ADMIN, NET_RAW};
 use std::io;
 use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
+pub use user::{Identity, choose, chosen, own_user, owner};
 
-const NET_ADMIN: u32 = 12;
-const NET_RAW: u32 = 13;
-const BPF: u32 = 39;
-/// The highest number that a kernel may know.
-const HIGHEST: u32 = 63;
-/// Two words for each set.
-const VERSION: u32 = 0x2008_0522;
-
-#[repr(C)]
-struct Header {
-    version: u32,
-    thread: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Sets {
-    effective: u32,
-    permitted: u32,
-    inheritable: u32,
-}
-
-/// What this thread may do, of each half of the numbers.
-fn current() -> io::Result<[Sets; 2]> {
-    let (header, mut sets) = (Header { version: VERSION, thread: 0 }, [Sets::default(); 2]);
-    // SAFETY: the kernel reads the header and writes the two sets of this version.
-    checked(unsafe { libc::syscall(libc::SYS_capget, &raw const header, sets.as_mut_ptr()) })?;
-    Ok(sets)
-}
-
-/// Keeps these capabilities, as far as this thread has them, and no others, for good: no program that it starts gets more.
-fn keep(kept: &[u32]) -> io::Result<()> {
-    // SAFETY: no memory is involved.
-    checked(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
-    for capability in (0..=HIGHEST).filter(|capability| !kept.contains(capability)) {
-        // Without the privilege to do this, or beyond the kernel's highest number, there is nothing to be done.
-        // SAFETY: no memory is involved.
-        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+/// Keeps these capabilities and no others; where a user was chosen, acts as that one, and makes only the system calls of a switch.
+fn give_up_all_but(kept: &[u32]) -> io::Result<()> {
+    capabilities::bound(kept)?;
+    user::act()?;
+    capabilities::keep(kept)?;
+    match chosen() {
+        Some(_) => filter::install(!kept.is_empty()),
+        None => Ok(()),
     }
-    let mut sets = current()?;
-    for (word, set) in sets.iter_mut().enumerate() {
-        let mask =
-            kept.iter().filter(|kept| **kept as usize / 32 == word).fold(0, |mask, kept| mask | 1 << (kept % 32));
-        *set = Sets { effective: set.permitted & mask, permitted: set.permitted & mask, inheritable: 0 };
-    }
-    let header = Header { version: VERSION, thread: 0 };
-    // SAFETY: the kernel reads the header and the two sets of this version.
-    checked(unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) })?;
-    Ok(())
 }
 
-/// Keeps what it takes to attach to interfaces again: CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF. Files are then open to this thread as to any other
-/// program of its user: root without the rest cannot write where only somebody else may.
+/// Keeps what it takes to attach to interfaces again: CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF.
 pub fn drop() -> io::Result<()> {
     let unlimited = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // The kernel counts the frames' memory against this limit when AF_XDP gets it again. Not everyone may raise it.
     // SAFETY: the kernel reads the structure, which lives longer than the call.
     unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const unlimited) };
-    keep(&[NET_ADMIN, NET_RAW, BPF])
+    give_up_all_but(&[NET_ADMIN, NET_RAW, BPF])
 }
 
 /// Keeps none at all: for threads that only work with what is open already.
 pub fn drop_all() -> io::Result<()> {
-    keep(&[])
+    give_up_all_but(&[])
 }
 
 /// What threads that talk to others are nicer by: frames come first.
@@ -103,9 +67,17 @@ pub fn spawn_attacher<T: Send + 'static>(
     spawn_after(name, drop, task)
 }
 
+/// Starts a thread that only works with what is open already, and whose end somebody waits for.
+pub fn spawn_switch<T: Send + 'static>(
+    name: &str,
+    task: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<Option<T>>> {
+    spawn_after(name, drop_all, task)
+}
+
 /// Starts a thread that only works with what is open already.
 pub fn spawn_worker(name: &str, task: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    spawn_after(name, drop_all, task).map(|_| ())
+    spawn_switch(name, task).map(|_| ())
 }
 
 /// Starts a thread that may do nothing more than any program of its user, and that leaves the machine to those that handle frames. Threads that
