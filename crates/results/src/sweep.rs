@@ -138,8 +138,8 @@ pub(crate) const MEASURES: [Measure; 11] = [
     },
     Measure {
         column: "utilization",
-        name: "busy",
-        meaning: "busy: share of the time that uplinks were sending (links across or to hosts, where there are none)",
+        name: "util",
+        meaning: "util: utilization of uplinks (of links across, or to hosts, where there are no uplinks)",
         unit: Unit::Share,
         value: Summary::utilization,
         told: Told::Always,

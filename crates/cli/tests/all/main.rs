@@ -1,10 +1,13 @@
 //! The command line, in one binary.
 
 mod bad_input;
+mod book;
 mod commands;
 mod deep_input;
 mod demo;
 mod live;
+#[path = "../common/pages.rs"]
+mod pages;
 mod pisa;
 mod readme;
 mod regressions;

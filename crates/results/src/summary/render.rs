@@ -162,7 +162,7 @@ impl Summary {
                 format!("{} {mean} (max {max})", link_name(&links.to))
             })
             .collect();
-        (!parts.is_empty()).then(|| wrapped("links busy: ", &parts))
+        (!parts.is_empty()).then(|| wrapped("link utilization: ", &parts))
     }
 
     fn load_line(&self) -> Option<String> {
