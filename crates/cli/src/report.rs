@@ -187,8 +187,8 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         cost.push(("peak memory".to_owned(), Amount::Bytes(summary.cost.peak_memory as f64)));
     }
     let loads = NamedTable {
-        title: "Load: asked for, and what the flows of the seed come to".to_owned(),
-        header: ["workload", "of the", "asked for", "with headers", "flows", "flows with headers"]
+        title: "Load: configured, and that of the flows of this seed".to_owned(),
+        header: ["workload", "of the", "configured", "with headers", "flows", "flows with headers"]
             .map(str::to_owned)
             .to_vec(),
         rows: summary

@@ -174,11 +174,7 @@ fn course(Prepared { scenario, plan, .. }: &Prepared) -> String {
         parts.push(counted(plan.queries.len(), "query", "queries"));
     }
     if !plan.sessions.is_empty() {
-        parts.push(counted(
-            plan.sessions.len(),
-            "client that asks again and again",
-            "clients that ask again and again",
-        ));
+        parts.push(counted(plan.sessions.len(), "closed-loop client", "closed-loop clients"));
     }
     let end = Duration::from_ps(scenario.duration.ps().saturating_add(scenario.drain.ps()));
     format!(

@@ -1,5 +1,5 @@
-//! The book of `docs/` builds, lists every page, and no link in it is dead. Needs `mdbook`; where it is missing the tests pass without
-//! looking, unless `FOREBAY_TEST` is 1, as in `./test`.
+//! The book of `docs/` builds, lists every page, and no link in it is dead. Needs mdBook, which `./test` installs into `target/tools`; where
+//! it is missing nothing is built, unless `FOREBAY_TEST` is 1, as in `./test`.
 
 use crate::pages::{read, root};
 use std::collections::{HashMap, HashSet};
@@ -44,7 +44,9 @@ fn the_book_builds_and_no_link_is_dead() {
     let directory = tempfile::tempdir().unwrap();
     // As deep as `book/` of the project: links to files outside the book lead to the project.
     let book = directory.path().join("book");
-    let output = match Command::new("mdbook").arg("build").arg(root()).arg("-d").arg(&book).output() {
+    let installed = root().join("target/tools/bin/mdbook");
+    let mdbook = if installed.exists() { installed } else { "mdbook".into() };
+    let output = match Command::new(mdbook).arg("build").arg(root()).arg("-d").arg(&book).output() {
         Ok(output) => output,
         Err(error) if must => panic!("mdbook: {error}"),
         Err(_) => return,
@@ -52,8 +54,10 @@ fn the_book_builds_and_no_link_is_dead() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !told.contains("WARN") && !told.contains("ERROR"), "{told}");
 
-    let pages: Vec<PathBuf> = files(&book).into_iter().filter(|path| path.extension().is_some_and(|e| e == "html")).collect();
-    let texts: HashMap<&PathBuf, String> = pages.iter().map(|path| (path, std::fs::read_to_string(path).unwrap())).collect();
+    let pages: Vec<PathBuf> =
+        files(&book).into_iter().filter(|path| path.extension().is_some_and(|e| e == "html")).collect();
+    let texts: HashMap<&PathBuf, String> =
+        pages.iter().map(|path| (path, std::fs::read_to_string(path).unwrap())).collect();
     let anchors: HashMap<&PathBuf, HashSet<String>> =
         texts.iter().map(|(path, text)| (*path, attributes(text, &["id", "name"]).into_iter().collect())).collect();
     let (mut dead, mut links) = (Vec::new(), 0);

@@ -12,12 +12,13 @@ const TUTORIAL: [&str; 5] = [
 ];
 
 /// Pages that stand alone.
-const HOW_TOS: [&str; 5] = [
+const HOW_TOS: [&str; 6] = [
     "docs/howto/choose-alpha.md",
     "docs/howto/compare-policies.md",
     "docs/howto/sweep.md",
     "docs/howto/live-switch.md",
     "docs/howto/sonic.md",
+    "docs/operators.md",
 ];
 
 #[test]
@@ -75,13 +76,13 @@ fn the_test_command_is_what_ci_runs() {
 
 #[test]
 fn the_switch_of_the_readme_can_be_read() {
-    let switch = &blocks("README.md", "toml")[1];
+    let switch = &blocks("README.md", "toml")[0];
     forebay_settings::read_switch("README.md", switch).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
 fn the_scenario_of_the_readme_can_be_read() {
-    let scenario = &blocks("README.md", "toml")[0];
+    let scenario = &blocks("README.md", "toml")[1];
     forebay_sim::scenario::Scenario::read("README.md", scenario, &[]).unwrap_or_else(|error| panic!("{error}"));
 }
 

@@ -49,8 +49,8 @@ pub(super) fn about(kind: &str) -> &'static str {
         "powertcp" => "PowerTCP: a window that follows in-band telemetry",
         "theta-powertcp" => "PowerTCP by round trips alone, without telemetry",
         "pfabric" => "pFabric: sends at line rate, with priorities by remaining size",
-        "ndp" => "NDP: the receiver pulls, and trimmed packets are asked for at once",
-        "udp" => "UDP: a constant rate, or on and off; nothing is repaired",
+        "ndp" => "NDP: the receiver paces senders by pulls and requests trimmed packets at once",
+        "udp" => "UDP: a constant rate, or on and off; no retransmissions",
         name => custom(name).map_or("", |custom| custom.about()),
     }
 }

@@ -24,13 +24,13 @@ const MOST_FLOWS: f64 = 5e7;
 pub fn about(kind: &str) -> &'static str {
     match kind {
         "poisson" => "flows at random times between random hosts, at a load or a rate",
-        "incast" => "queries that many hosts answer at once",
+        "incast" => "queries: many hosts send their responses at the same time",
         "permutation" => "each host sends to one other, and receives from one",
         "all-to-all" => "each host sends to each other",
         "all-reduce" => "rounds of a collective, by a ring or a double binary tree",
-        "long-lived" => "flows without end between pairs of hosts",
+        "long-lived" => "infinite flows between pairs of hosts",
         "on-off" => "bursts of flows with a period",
-        "request-response" => "clients that ask, wait for the answer, think and ask again",
+        "request-response" => "closed loop: request, response, think time",
         "csv" => "flows from a file",
         _ => "",
     }
