@@ -277,7 +277,7 @@ pub(crate) struct ReproduceArgs {
     /// Papers (fb, abm, occamy, aifo, trimming) or figures, such as abm/fig6; without this, all of them.
     #[arg(value_name = "PAPER[/FIGURE]")]
     pub(crate) what: Vec<String>,
-    /// The smallest scale: everything in at most 20 minutes on two cores.
+    /// The smallest scale: everything in at most 10 minutes on two cores.
     #[arg(long)]
     pub(crate) quick: bool,
     /// The papers' own scale and duration: a night or more.
@@ -292,11 +292,11 @@ pub(crate) struct ReproduceArgs {
     /// Read DIR/PAPER/FIGURE.toml instead of the scenarios that come with Forebay.
     #[arg(long, value_name = "DIR")]
     pub(crate) scenarios: Option<PathBuf>,
-    /// Write reproduction.md, reproduction.html and the numbers they are made from into this directory, too; figures there that were
+    /// Write reproduction.md, a page for each paper and the numbers they are made from into this directory, too; figures there that were
     /// not asked for stay as they are.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
-    /// Run nothing: make the pages again from this reproduction.json, in the directory of --docs.
+    /// Run nothing: make the pages again from this reproduction.json.gz, in the directory of --docs.
     #[arg(long, value_name = "FILE", requires = "docs",
           conflicts_with_all = ["what", "quick", "full", "out", "scenarios", "shard", "merge", "slurm"])]
     pub(crate) render: Option<PathBuf>,

@@ -6,7 +6,7 @@
 use crate::Failure;
 use crate::args::ReproduceArgs;
 use crate::output::{self, cannot_write, print};
-use crate::outputs::{Ours, Outputs, head};
+use crate::outputs::{Ours, Outputs};
 use crate::progress::RunsBar;
 use forebay_reproduce::figure::{Figure, Paper, Scale};
 use forebay_reproduce::job::{self, FigurePlan, Job, Source};
@@ -16,7 +16,7 @@ use forebay_reproduce::store::Store;
 use forebay_reproduce::table::{Row, Table};
 use forebay_reproduce::{Metrics, papers};
 use forebay_runner::destination::Claim;
-use forebay_runner::scenario_file::read_text;
+use forebay_runner::scenario_file::{cannot_read, read_text};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut all = Reproduction { version: env!("CARGO_PKG_VERSION").to_owned(), date: today(), scale, figures: vec![] };
     if let Some(docs) = &args.docs {
         let mut outputs = Outputs::new(args.replace.force);
-        for (name, text) in render::files(&papers, &all, IN_PROJECT) {
-            outputs.check(&docs.join(name), Ours::Begins(head(&text)))?;
+        for (name, contents) in render::files(&papers, &all, IN_PROJECT) {
+            outputs.check(&docs.join(name), Ours::of(&contents))?;
         }
     }
     output::stop_gently();
@@ -236,7 +236,8 @@ fn label_of(job: &Job) -> String {
 }
 
 fn read_record(file: &Path) -> Result<Reproduction, Failure> {
-    Reproduction::from_json(&read_text(file)?).map_err(|problem| {
+    let bytes = std::fs::read(file).map_err(|error| cannot_read(&file.display().to_string(), &error))?;
+    Reproduction::from_file(&bytes).map_err(|problem| {
         let help = format!("give a {} that forebay reproduce has written", render::RECORD);
         Failure::Input(format!("error: {}: {problem}\n  help: {help}", file.display()))
     })
@@ -250,13 +251,13 @@ fn write_pages(
     scenarios: &str,
     force: bool,
 ) -> Result<(), Failure> {
-    for (name, text) in render::files(papers, all, scenarios) {
+    for (name, contents) in render::files(papers, all, scenarios) {
         let path = directory.join(name);
         let failure = |error| cannot_write(&path.display().to_string(), &error);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(failure)?;
         }
-        Outputs::new(force).write(&path, &text)?;
+        Outputs::new(force).write_bytes(&path, &contents)?;
     }
     Ok(())
 }

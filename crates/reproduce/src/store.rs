@@ -44,7 +44,7 @@ impl Store {
             .chain(metrics.curves().map(|(name, _)| name))
             .map(str::to_owned)
             .collect();
-        std::fs::write(&temporary, metrics_to_json(metrics, &all).to_string())?;
+        std::fs::write(&temporary, metrics_to_json(metrics, &all, true).to_string())?;
         std::fs::rename(temporary, path)
     }
 }
