@@ -5,7 +5,6 @@ use super::read_program::NOTIFY;
 use super::read_transport::Flavour;
 use super::switches::{BufferSize, Part, SwitchSettings};
 use super::{ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
-use crate::topology::{Graph, Topology, Wire};
 use crate::transport::cubic::SlowStartExit;
 use crate::transport::linux::{LinuxConfig, LossDetection, RateReduction};
 use crate::transport::pfabric::RankBy;
@@ -25,7 +24,7 @@ pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<Str
         let (scenario, topology, switches) = read(file, root)?;
         let mut out = Writer::default();
         out.top(&scenario);
-        out.topology(&topology);
+        out.head("[topology]").0.push_str(&topology.to_toml());
         out.routing(&scenario);
         for (part, settings) in switches.parts() {
             out.switch(part, settings);
@@ -75,51 +74,6 @@ impl Writer {
     fn top(&mut self, scenario: &Scenario) {
         self.word("name", &scenario.name).bare("seed", scenario.seed);
         self.word("duration", scenario.duration).word("drain", scenario.drain);
-    }
-
-    fn wire(&mut self, prefix: &str, wire: Wire) -> &mut Self {
-        self.word(&format!("{prefix}rate"), wire.rate).word(&format!("{prefix}delay"), wire.delay)
-    }
-
-    fn topology(&mut self, topology: &Topology) {
-        self.head("[topology]");
-        match topology {
-            Topology::Single(config) => {
-                self.word("kind", "single").bare("hosts", config.hosts).wire("", config.wire);
-            }
-            Topology::Dumbbell(config) => {
-                self.word("kind", "dumbbell").bare("left", config.left).bare("right", config.right);
-                self.wire("", config.edge).wire("bottleneck_", config.bottleneck);
-            }
-            Topology::LeafSpine(config) => {
-                self.word("kind", "leaf-spine").bare("leaves", config.leaves).bare("spines", config.spines);
-                self.bare("hosts_per_leaf", config.hosts_per_leaf).bare("parallel", config.parallel);
-                self.wire("host_", config.host).wire("uplink_", config.uplink);
-            }
-            Topology::FatTree(config) => {
-                self.word("kind", "fat-tree").bare("k", config.k).bare("oversubscription", config.oversubscription);
-                self.wire("host_", config.host).wire("aggregation_", config.aggregation).wire("core_", config.core);
-            }
-            Topology::Graph(config) => self.graph(config),
-        }
-    }
-
-    fn graph(&mut self, graph: &Graph) {
-        self.word("kind", "graph");
-        for switch in &graph.switches {
-            self.head("[[topology.switch]]").word("name", &switch.name).word("tier", &switch.tier);
-        }
-        for name in &graph.named_hosts {
-            self.head("[[topology.host]]").word("name", name);
-        }
-        for hosts in &graph.hosts {
-            self.head("[[topology.hosts]]").word("switch", &hosts.switch).bare("count", hosts.count);
-            self.wire("", hosts.wire);
-        }
-        for link in &graph.links {
-            self.head("[[topology.link]]").word("from", &link.from).word("to", &link.to);
-            self.wire("", link.wire).bare("count", link.count);
-        }
     }
 
     fn routing(&mut self, scenario: &Scenario) {

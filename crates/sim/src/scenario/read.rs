@@ -4,7 +4,6 @@ use super::switches::Switches;
 use super::{MeasureSetup, PathChoice, Scenario, check, read_failure, read_topology, read_transport};
 use crate::network::NetworkPlan;
 use crate::routing::Ports;
-use crate::topology::Topology;
 use crate::workload::{self, WorkloadContext};
 use forebay_settings::{Diagnostic, Document, Settings, Table, Value};
 use forebay_tm::{Bytes, Duration};
@@ -65,7 +64,10 @@ pub(super) fn with_document<T>(
 }
 
 /// Reads everything; the topology and the switches' settings come back as they were given, too.
-pub(super) fn read<'d>(file: &str, root: &Table<'d>) -> Result<(Scenario, Topology, Switches<'d>), Diagnostic> {
+pub(super) fn read<'d>(
+    file: &str,
+    root: &Table<'d>,
+) -> Result<(Scenario, read_topology::Topology, Switches<'d>), Diagnostic> {
     if let Some(kind) = root.get("kind").filter(|kind| kind.text() == Ok("analysis")) {
         let remedy = "give it to forebay reproduce, as PAPER/FIGURE";
         return Err(kind.error("this is no scenario but parameters of an analysis", remedy));

@@ -190,12 +190,12 @@ pub enum TransportKind {
 
 impl TransportKind {
     /// The names in files of those that come with Forebay, in the order of the variants.
-    pub const NAMES: [&'static str; 9] =
-        ["reno", "cubic", "dctcp", "timely", "powertcp", "theta-powertcp", "pfabric", "ndp", "udp"];
+    pub const NAMES: &'static [&'static str] =
+        &["reno", "cubic", "dctcp", "timely", "powertcp", "theta-powertcp", "pfabric", "ndp", "udp"];
 
     /// All names in files, those of other crates included.
     pub fn names() -> Vec<&'static str> {
-        Self::NAMES.into_iter().chain(registered().iter().map(CustomTransport::name)).collect()
+        Self::NAMES.iter().copied().chain(registered().iter().map(CustomTransport::name)).collect()
     }
 
     /// A kind with its paper's settings.

@@ -4,10 +4,10 @@
 
 use super::TransportKind;
 use super::congestion::{AckEvent, CongestionControl, Limits};
+use crate::described::Registry;
 use forebay_tm::Duration;
 use forebay_tm::described::Described;
 use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
 
 /// The settings of a congestion control: what makes one for each flow.
 pub trait CongestionSettings: Described {
@@ -175,21 +175,15 @@ impl PartialEq for CustomTransport {
     }
 }
 
-static TRANSPORTS: RwLock<Vec<CustomTransport>> = RwLock::new(Vec::new());
+static REGISTERED: Registry<CustomTransport> = Registry::new();
 
 /// Makes a congestion control of another crate known by its name in scenarios. False, and nothing changes, if there is a transport of that
 /// name.
 pub fn register_transport(transport: CustomTransport) -> bool {
-    let mut transports = TRANSPORTS.write().unwrap_or_else(PoisonError::into_inner);
-    let is_new =
-        !TransportKind::NAMES.contains(&transport.name) && transports.iter().all(|known| known.name != transport.name);
-    if is_new {
-        transports.push(transport);
-    }
-    is_new
+    REGISTERED.add(transport.name, transport, TransportKind::NAMES)
 }
 
 /// Those that were registered, with their default settings.
 pub(crate) fn registered() -> Vec<CustomTransport> {
-    TRANSPORTS.read().unwrap_or_else(PoisonError::into_inner).clone()
+    REGISTERED.all().into_iter().map(|(_, transport)| transport).collect()
 }

@@ -1,7 +1,10 @@
 //! Each host sends the same amount to every other host.
 
+use super::WorkloadSettings;
 use super::pattern::hosts_or_all;
 use super::planner::{Draft, Planner, span_below};
+use super::read::Reader;
+use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
 use forebay_tm::{Bytes, Duration};
 
@@ -18,8 +21,24 @@ pub struct AllToAllConfig {
     pub every: Option<Duration>,
 }
 
-impl AllToAllConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for AllToAllConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::needed("bytes", "size", "From each host to each other."),
+        Field::optional("hosts", "hosts", "Who takes part; default all."),
+        Field::optional("spread", "time", "Flows of a round start within so much time; default 0."),
+        Field::optional("every", "time", "A new round starts so often; default: there is one."),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            bytes: reader.need_size("bytes")?,
+            hosts: reader.group()?,
+            spread: reader.duration("spread", Duration::ZERO)?,
+            every: reader.every()?,
+        })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let hosts = hosts_or_all(self.hosts.as_deref(), planner.racks);
         let mut spreads: Vec<_> = hosts.iter().map(|host| planner.stream("spread", *host)).collect();
         let mut draft = Draft::default();
@@ -35,6 +54,10 @@ impl AllToAllConfig {
             }
         }
         draft
+    }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        reader.members(&self.hosts).powi(2) * reader.rounds(self.every)
     }
 }
 
