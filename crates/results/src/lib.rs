@@ -48,6 +48,7 @@ pub mod topology;
 
 pub use directory::{RunDirectory, read_run, write_run, write_sampled_run, write_summarized_run};
 pub use error::ResultError;
+pub use file::write_text;
 pub use fingerprint::Fingerprint;
 pub use samples::Samples;
 pub use summary::{Load, Summary};

@@ -12,7 +12,9 @@ use forebay_results::sweep::{SweepRow, sweep_table};
 use forebay_results::{Summary, Table};
 pub use forebay_sim::scenario::sweep::Checked;
 use forebay_sim::scenario::sweep::{self, SweepPoint};
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -234,14 +236,22 @@ pub fn run_all(
 ) -> Result<Vec<Option<Done>>, Error> {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Mutex<Vec<Option<Result<Done, Error>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
+    let panicked: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
     let work = || {
         while !stopped() && !failed.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(number) else { return };
-            if let Some(result) = one(job).transpose() {
-                finished(job);
-                failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
+            match catch_unwind(AssertUnwindSafe(|| one(job))) {
+                Ok(result) => {
+                    let Some(result) = result.transpose() else { continue };
+                    finished(job);
+                    failed.fetch_or(result.is_err(), Ordering::Relaxed);
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
+                }
+                Err(panic) => {
+                    failed.store(true, Ordering::Relaxed);
+                    *panicked.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+                }
             }
         }
     };
@@ -251,6 +261,10 @@ pub fn run_all(
         }
         work();
     });
+    // The caller sees the panic of a job as it was, whichever thread it was in.
+    if let Some(panic) = panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        resume_unwind(panic);
+    }
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().map(Option::transpose).collect()
 }
