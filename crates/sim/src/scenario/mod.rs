@@ -123,4 +123,6 @@ pub struct Scenario {
 }
 
 #[cfg(test)]
+mod documentation;
+#[cfg(test)]
 mod tests;
