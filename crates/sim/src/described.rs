@@ -87,8 +87,8 @@ pub trait Described {
     fn text(&self, field: usize) -> Option<String>;
 }
 
-/// Makes a config type: each field with its sentence, type and default, then, behind a semicolon, a check of its value, and, behind an
-/// arrow, what it means that a file does not have it, if that is not the default: `needed` or `like KEY`.
+/// Makes a config type: each field with its sentence, its type, perhaps another type that it is in files (`u32 as Size<1, 9_000>`), and its
+/// default; then, behind a semicolon, a check of its value, and, behind an arrow, what it means that a file does not have it, if that is not the default: `needed` or `like KEY`.
 #[macro_export]
 macro_rules! settings {
     (
@@ -96,7 +96,8 @@ macro_rules! settings {
         pub struct $name:ident {
             $(
                 $(#[doc = $about:literal])+
-                pub $field:ident: $type:ty = $default:expr $(; $check:expr)? $(=> $absent:ident $($like:ident)?)?,
+                pub $field:ident: $type:ty $(as $via:ty)? = $default:expr
+                    $(; $check:expr)? $(=> $absent:ident $($like:ident)?)?,
             )*
         }
     ) => {
@@ -116,7 +117,7 @@ macro_rules! settings {
             pub const FIELDS: &'static [$crate::described::Field] = &[$($crate::described::Field {
                 key: stringify!($field),
                 about: concat!($($about),+).trim_ascii(),
-                values: <$type as $crate::described::Setting>::VALUES,
+                values: $crate::settings!(@values $type $(, $via)?),
                 absent: $crate::settings!(@absent $($absent $($like)?)?),
             }),*];
         }
@@ -133,7 +134,7 @@ macro_rules! settings {
             ) -> Result<(), $crate::described::Diagnostic> {
                 match (Self::FIELDS[field].key, value) {
                     $((stringify!($field), value) => {
-                        let read = <$type as $crate::described::Setting>::read(value)?;
+                        let read: $type = $crate::settings!(@read value, $type $(, $via)?);
                         $(($check)(&read).map_err(|wrong: $crate::described::Wrong| wrong.at(value))?;)?
                         self.$field = read;
                     })*
@@ -144,12 +145,18 @@ macro_rules! settings {
 
             fn text(&self, field: usize) -> Option<String> {
                 match Self::FIELDS[field].key {
-                    $(stringify!($field) => $crate::described::Setting::text(&self.$field),)*
+                    $(stringify!($field) => $crate::settings!(@text self.$field $(, $via)?),)*
                     _ => None,
                 }
             }
         }
     };
+    (@values $type:ty) => { <$type as $crate::described::Setting>::VALUES };
+    (@values $type:ty, $via:ty) => { <$via as $crate::described::Setting>::VALUES };
+    (@read $value:ident, $type:ty) => { <$type as $crate::described::Setting>::read($value)? };
+    (@read $value:ident, $type:ty, $via:ty) => { <$via as $crate::described::Setting>::read($value)?.into() };
+    (@text $place:expr) => { $crate::described::Setting::text(&$place) };
+    (@text $place:expr, $via:ty) => { $crate::described::Setting::text(&<$via>::from($place)) };
     (@absent) => { $crate::described::Absent::Default };
     (@absent needed) => { $crate::described::Absent::Needed };
     (@absent like $key:ident) => { $crate::described::Absent::Else(stringify!($key)) };
@@ -158,21 +165,23 @@ macro_rules! settings {
 /// Makes an enum whose variants are words in files a [`Setting`].
 #[macro_export]
 macro_rules! setting_words {
-    ($type:ident, $values:literal { $($variant:ident = $word:literal),* $(,)? }) => {
+    ($type:ident { $first:ident = $first_word:literal $(, $variant:ident = $word:literal)* $(,)? }) => {
         impl $type {
             /// The names in files.
-            pub const NAMES: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
+            pub const NAMES: &'static [(&'static str, Self)] =
+                &[($first_word, Self::$first) $(, ($word, Self::$variant))*];
 
             /// Its name in files.
             pub fn name(self) -> &'static str {
                 match self {
+                    Self::$first => $first_word,
                     $(Self::$variant => $word,)*
                 }
             }
         }
 
         impl $crate::described::Setting for $type {
-            const VALUES: &'static str = $values;
+            const VALUES: &'static str = concat!("`\"", $first_word, "\"`" $(, ", `\"", $word, "\"`")*);
 
             fn read(value: &$crate::described::Value<'_>) -> Result<Self, $crate::described::Diagnostic> {
                 value.word(Self::NAMES)
@@ -215,6 +224,7 @@ fn real(value: &f64) -> String {
 
 setting_types! {
     f64, "number", real, real;
+    u8, "whole number", number, bare;
     u32, "whole number", number, bare;
     usize, "whole number", number, bare;
     bool, "true, false", boolean, bare;
@@ -235,6 +245,67 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
+/// A size of a packet or of a part of one, from the least to the most bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Size<const LEAST: u32, const MOST: u32>(u32);
+
+impl<const LEAST: u32, const MOST: u32> From<u32> for Size<LEAST, MOST> {
+    fn from(bytes: u32) -> Self {
+        Self(bytes)
+    }
+}
+
+impl<const LEAST: u32, const MOST: u32> From<Size<LEAST, MOST>> for u32 {
+    fn from(size: Size<LEAST, MOST>) -> Self {
+        size.0
+    }
+}
+
+impl<const LEAST: u32, const MOST: u32> Setting for Size<LEAST, MOST> {
+    const VALUES: &'static str = "size";
+
+    fn read(value: &Value<'_>) -> Result<Self, Diagnostic> {
+        let bytes = value.bytes()?;
+        match u32::try_from(bytes.get()) {
+            Ok(size) if (LEAST..=MOST).contains(&size) => Ok(Self(size)),
+            _ => Err(value.error(format!("{bytes} is out of range"), format!("give {LEAST} to {MOST} bytes"))),
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.0.to_string())
+    }
+}
+
+/// A value, or `"off"`.
+#[derive(Clone, Copy, Debug)]
+pub struct OrOff<T>(Option<T>);
+
+impl<T> From<Option<T>> for OrOff<T> {
+    fn from(value: Option<T>) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> From<OrOff<T>> for Option<T> {
+    fn from(value: OrOff<T>) -> Self {
+        value.0
+    }
+}
+
+impl Setting for OrOff<Bytes> {
+    const VALUES: &'static str = "size, `\"off\"`";
+
+    fn read(value: &Value<'_>) -> Result<Self, Diagnostic> {
+        let is_off = value.is_text() && value.text()? == "off";
+        Ok(Self(if is_off { None } else { Some(value.bytes()?) }))
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(self.0.map_or_else(|| quoted("off"), |bytes| in_quotes(&bytes)))
+    }
+}
+
 /// The keys of some settings: their own, then those that stand for several of them.
 pub fn keys(fields: &[Field]) -> Vec<&'static str> {
     let mut keys: Vec<&'static str> = fields.iter().map(|field| field.key).collect();
@@ -246,6 +317,16 @@ pub fn keys(fields: &[Field]) -> Vec<&'static str> {
         }
     }
     keys
+}
+
+/// Reads settings from a table, as far as they have one of these keys; all others stay as they are.
+pub fn read_known(table: &Table<'_>, known: &[&str], settings: &mut dyn Described) -> Result<(), Diagnostic> {
+    for (number, field) in settings.fields().iter().enumerate().filter(|(_, field)| known.contains(&field.key)) {
+        if let Some(value) = table.get(field.key) {
+            settings.read(number, &value)?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads settings from a table; it may have other keys, too.

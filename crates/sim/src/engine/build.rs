@@ -27,7 +27,7 @@ impl<'s> World<'s> {
     /// The network of a scenario, before anything has happened.
     pub fn new(scenario: &'s Scenario, plan: &TrafficPlan) -> Self {
         let (network, measure, seed) = (&scenario.network, &scenario.measure, scenario.seed);
-        let telemetry = scenario.transports.iter().any(|(_, config)| config.kind.wants_telemetry());
+        let telemetry = scenario.transports.iter().any(|(_, config)| config.kind.settings().wants_telemetry());
         let degrees = degrees(scenario);
         let cabling = Ports::new(network);
         let mut wires = Wires::new(event_queues(scenario, &degrees), telemetry);

@@ -273,7 +273,7 @@ impl Host {
         let packet = cx.net.wires.arena.get_mut(slot);
         let number = packet.flow;
         let flow = &cx.net.flows.flows[number as usize];
-        if !cx.net.flows.transports[usize::from(flow.transport)].kind.answers() {
+        if !cx.net.flows.transports[usize::from(flow.transport)].kind.settings().acknowledges() {
             cx.net.wires.arena.remove(slot);
             return;
         }

@@ -104,7 +104,7 @@ impl Host {
         let record = &mut net.flows.records[number as usize];
         record.retransmissions = stats.retransmissions;
         record.timeouts = stats.timeouts;
-        let answers = net.flows.transports[usize::from(record.spec.transport)].kind.answers();
+        let answers = net.flows.transports[usize::from(record.spec.transport)].kind.settings().acknowledges();
         if done && answers {
             record.acked = now;
         }

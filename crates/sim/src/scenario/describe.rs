@@ -2,16 +2,12 @@
 
 use super::read::{read, with_document};
 use super::read_program::NOTIFY;
-use super::read_transport::Flavour;
 use super::switches::{BufferSize, Part, SwitchSettings};
-use super::{ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
-use crate::transport::cubic::SlowStartExit;
-use crate::transport::linux::{LinuxConfig, LossDetection, RateReduction};
-use crate::transport::pfabric::RankBy;
-use crate::transport::udp::{Arrivals, Spread, UdpConfig};
-use crate::transport::{InitialWindow, Recovery, TransportConfig, TransportKind};
+use super::{
+    ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario, read_transport,
+};
 use forebay_pisa::programs::{Notify, ProgramConfig};
-use forebay_settings::{Diagnostic, quoted, setting_text, write_switch_tables};
+use forebay_settings::{Diagnostic, quoted, write_switch_tables};
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 
@@ -31,7 +27,7 @@ pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<Str
         }
         out.nic(&scenario.nic);
         for (name, config) in &scenario.transports {
-            out.transport(name, config);
+            out.head(&format!("[transport.{}]", quoted(name))).0.push_str(&read_transport::lines(config));
         }
         for (key, tables) in [("workload", root.tables("workload")?), ("failure", root.tables("failure")?)] {
             for table in tables {
@@ -62,12 +58,6 @@ impl Writer {
     /// A word, a value with a unit, or any text.
     fn word(&mut self, key: &str, value: impl Display) -> &mut Self {
         self.0.push_str(&format!("{key} = {}\n", quoted(&value.to_string())));
-        self
-    }
-
-    /// A number with a fraction, so that it reads back as the same.
-    fn real(&mut self, key: &str, value: f64) -> &mut Self {
-        self.0.push_str(&format!("{key} = {value:?}\n"));
         self
     }
 
@@ -232,153 +222,6 @@ impl Writer {
         self.bare("capacity", mirror.capacity).word("delay", mirror.delay).bare("class", mirror.class);
         if mirror.ports_per_pipeline < usize::MAX {
             self.bare("ports_per_pipeline", mirror.ports_per_pipeline);
-        }
-    }
-
-    fn transport(&mut self, name: &str, config: &TransportConfig) {
-        let kind = config.kind.name();
-        self.head(&format!("[transport.{}]", quoted(name))).word("kind", kind);
-        let mut common = Self::default();
-        let it = &config.common;
-        common
-            .word("stack", it.stack.name())
-            .bare("mss", it.mss)
-            .bare("header", it.header)
-            .bare("ack_bytes", it.ack_bytes);
-        match it.initial_window {
-            InitialWindow::Packets(packets) => common.bare("initial_window", packets),
-            InitialWindow::Bdp => common.word("initial_window", "bdp"),
-            InitialWindow::Flow => common.word("initial_window", "flow"),
-        };
-        for (key, value) in [("max_window", it.max_window), ("initial_ssthresh", it.initial_ssthresh)] {
-            if let Some(value) = value {
-                common.bare(key, value);
-            }
-        }
-        common.word("rto_min", it.rto_min).word("rto_initial", it.rto_initial).word("rto_max", it.rto_max);
-        common.bare("ack_every", it.ack_every);
-        if it.ack_every > 1 {
-            common.word("ack_delay", it.ack_delay);
-        }
-        common.bare("ecn", it.ecn);
-        if let Some(class) = it.ack_class {
-            common.bare("ack_class", class);
-        }
-        if let Some(bytes) = it.unscheduled {
-            common.word("unscheduled", bytes);
-        }
-        if let Some(rank) = it.fixed_rank {
-            common.bare("fixed_rank", rank);
-        }
-        let recovery = if it.recovery == Recovery::Sack { "sack" } else { "newreno" };
-        common.bare("handshake", it.handshake).word("recovery", recovery);
-        if let Some(bytes) = it.receive_window {
-            common.word("receive_window", bytes);
-        }
-        common.linux(&it.linux);
-        common.own(&config.kind);
-        // Only what means something to the kind.
-        let flavour = Flavour { kind, stack: it.stack };
-        let known = |line: &&str| line.split(' ').next().is_some_and(|key| flavour.knows(key));
-        for line in common.0.lines().filter(known) {
-            self.0.push_str(&format!("{line}\n"));
-        }
-    }
-
-    /// The parts of Linux's TCP.
-    fn linux(&mut self, linux: &LinuxConfig) {
-        let name = |names: &[(&'static str, bool)]| names.iter().find(|(_, this)| *this).map_or("", |(name, _)| name);
-        let detection = LossDetection::NAMES.map(|(name, value)| (name, value == linux.loss_detection));
-        let reduction = RateReduction::NAMES.map(|(name, value)| (name, value == linux.rate_reduction));
-        self.word("loss_detection", name(&detection)).bare("tail_loss_probe", linux.tail_loss_probe);
-        self.word("rate_reduction", name(&reduction)).bare("frto", linux.frto).bare("undo", linux.undo);
-        self.bare("pacing", linux.pacing).bare("idle_restart", linux.idle_restart);
-        self.word("connections", if linux.keep_connections { "kept" } else { "new" });
-        match linux.segmentation_offload {
-            Some(bytes) => self.word("segmentation_offload", bytes),
-            None => self.word("segmentation_offload", "off"),
-        };
-        self.bare("receive_offload", linux.receive_offload).word("timer_tick", linux.timer_tick);
-        self.bare("quick_acks", linux.quick_acks).bare("sack_compression", linux.sack_compression);
-        self.word("receive_window_max", linux.receive_window_max);
-    }
-
-    /// A transport's own settings.
-    fn own(&mut self, kind: &TransportKind) {
-        match kind {
-            TransportKind::Cubic(own) => {
-                self.real("c", own.c).real("beta", own.beta);
-                match own.hystart {
-                    SlowStartExit::Congestion => self.bare("hystart", false),
-                    SlowStartExit::HyStart => self.bare("hystart", true),
-                    SlowStartExit::HyStartPlusPlus => self.word("hystart", "++"),
-                };
-                self.bare("fast_convergence", own.fast_convergence);
-                if own.hystart != SlowStartExit::Congestion {
-                    self.word("hystart_delay_min", own.hystart_delay_min);
-                }
-                self.bare("reno_friendly", own.reno_friendly);
-                if let Some(probe) = own.probe {
-                    self.bare("probe", probe);
-                }
-            }
-            TransportKind::Dctcp(own) => {
-                self.real("gain", own.gain).real("initial_alpha", own.initial_alpha);
-                self.bare("cut_per_ack", own.cut_per_ack);
-            }
-            TransportKind::Timely(own) => {
-                self.real("alpha", own.alpha).real("beta", own.beta);
-                self.word("t_low", own.t_low).word("t_high", own.t_high);
-                self.word("additive", own.additive).bare("hyper_after", own.hyper_after);
-                self.word("min_rate", own.min_rate);
-            }
-            TransportKind::PowerTcp(own) => {
-                self.real("gamma", own.gamma).word("additive", own.additive);
-            }
-            TransportKind::ThetaPowerTcp(own) => {
-                self.real("gamma", own.gamma).word("additive", own.additive);
-            }
-            TransportKind::PFabric(own) => {
-                match own.rto {
-                    Some(rto) => self.word("rto", rto),
-                    None => self.real("rto_rtts", own.rto_rtts),
-                };
-                let rank = match own.rank {
-                    RankBy::Remaining => "remaining",
-                    RankBy::FromSequence => "from-sequence",
-                };
-                self.bare("probe_after", own.probe_after).word("rank", rank);
-            }
-            TransportKind::Udp(own) => self.udp(own),
-            TransportKind::Custom(custom) => {
-                for (number, field) in custom.settings().fields().iter().enumerate() {
-                    if let Some(text) = setting_text(&custom.settings().get(number)) {
-                        self.bare(field.key, text);
-                    }
-                }
-            }
-            TransportKind::Reno(_) | TransportKind::Ndp(_) => {}
-        }
-    }
-
-    fn udp(&mut self, own: &UdpConfig) {
-        let spread = |spread| match spread {
-            Spread::Constant => "constant",
-            Spread::Exponential => "exponential",
-        };
-        if let Some(rate) = own.rate {
-            self.word("rate", rate);
-        }
-        let arrivals = match own.arrivals {
-            Arrivals::Constant => "constant",
-            Arrivals::Poisson => "poisson",
-        };
-        self.word("arrivals", arrivals).word("sizes", spread(own.sizes));
-        if own.sizes == Spread::Exponential {
-            self.bare("max_payload", own.max_payload);
-        }
-        if let (Some(on), Some(off)) = (own.on, own.off) {
-            self.word("on", on).word("off", off).word("on_off", spread(own.on_off));
         }
     }
 

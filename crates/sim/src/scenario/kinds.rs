@@ -14,11 +14,8 @@ pub fn topologies() -> Vec<Kind> {
 
 /// The transports, with the keys of Linux's stack where operating systems have them.
 pub fn transports() -> Vec<Kind> {
-    let kind = |name: &'static str| {
-        let flavour = read_transport::Flavour { kind: name, stack: Stack::Linux };
-        Kind::new(name, read_transport::about(name), &flavour.keys())
-    };
-    TransportKind::names().into_iter().map(kind).collect()
+    let kind = |kind: TransportKind| Kind::new(kind.name(), kind.about(), &read_transport::keys(&kind, Stack::Linux));
+    TransportKind::names().into_iter().filter_map(TransportKind::named).map(kind).collect()
 }
 
 /// The workloads.

@@ -131,4 +131,6 @@ pub struct Scenario {
 }
 
 #[cfg(test)]
+mod documentation;
+#[cfg(test)]
 mod tests;

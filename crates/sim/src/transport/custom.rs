@@ -2,11 +2,10 @@
 //!
 //! A program registers them when it starts; scenarios then have them by their names.
 
-use super::TransportKind;
 use super::congestion::{AckEvent, CongestionControl, Limits};
-use crate::described::Registry;
+use super::{Common, TransportKind, TransportSettings};
+use crate::described::{Described, Diagnostic, Field, Registry, Value};
 use forebay_tm::Duration;
-use forebay_tm::described::Described;
 use std::fmt::Debug;
 
 /// The settings of a congestion control: what makes one for each flow.
@@ -139,26 +138,32 @@ impl CustomTransport {
         self.about
     }
 
-    /// What there is to set.
-    pub fn settings(&self) -> &dyn Described {
-        self.settings.described()
-    }
-
-    /// What there is to set, to be changed.
-    pub fn settings_mut(&mut self) -> &mut dyn Described {
-        self.settings.described_mut()
-    }
-
-    pub(super) fn ecn(&self) -> bool {
-        self.settings.ecn()
-    }
-
-    pub(super) fn wants_telemetry(&self) -> bool {
-        self.settings.wants_telemetry()
-    }
-
     pub(super) fn start(&self, limits: &Limits) -> CustomControl {
         self.settings.start(limits)
+    }
+}
+
+impl Described for CustomTransport {
+    fn fields(&self) -> &'static [Field] {
+        self.settings.described().fields()
+    }
+
+    fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic> {
+        self.settings.described_mut().read(field, value)
+    }
+
+    fn text(&self, field: usize) -> Option<String> {
+        self.settings.described().text(field)
+    }
+}
+
+impl TransportSettings for CustomTransport {
+    fn adjust(&self, common: &mut Common) {
+        common.ecn = self.settings.ecn();
+    }
+
+    fn wants_telemetry(&self) -> bool {
+        self.settings.wants_telemetry()
     }
 }
 
@@ -170,8 +175,7 @@ impl Clone for CustomTransport {
 
 impl PartialEq for CustomTransport {
     fn eq(&self, other: &Self) -> bool {
-        let (one, two) = (self.settings(), other.settings());
-        self.name == other.name && (0..one.fields().len()).all(|field| one.get(field) == two.get(field))
+        self.name == other.name && (0..self.fields().len()).all(|field| self.text(field) == other.text(field))
     }
 }
 

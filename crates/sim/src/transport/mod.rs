@@ -31,7 +31,7 @@ pub mod reno;
 pub mod theta_powertcp;
 pub mod timely;
 
-pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind};
+pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind, TransportSettings};
 pub use custom::{CongestionSettings, CustomTransport, register_transport};
 
 use crate::packet::{Kind, Packet, Telemetry};

@@ -47,6 +47,7 @@ pub use permutation::PermutationConfig;
 pub use planner::{Draft, Planner, exponential, plan, span_below};
 pub use poisson::{Amount, LoadOf, PoissonConfig};
 pub use racks::{Rack, Racks};
+pub(crate) use read::COMMON;
 pub use read::{Reader, read};
 pub use request_response::RequestResponseConfig;
 
@@ -54,7 +55,6 @@ use crate::described::{Diagnostic, Field};
 use crate::network::NetworkPlan;
 use crate::transport::{Common, TransportConfig};
 use forebay_tm::{Bytes, Duration, Instant};
-use read::COMMON;
 use std::fmt::Debug;
 use std::path::Path;
 

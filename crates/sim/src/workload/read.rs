@@ -12,7 +12,7 @@ use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Bytes, Duration, Instant};
 
 /// The keys that every workload has.
-pub(super) const COMMON: [Field; 6] = [
+pub(crate) const COMMON: [Field; 6] = [
     Field::needed("kind", "kind", "What it does: below."),
     Field::optional(
         "name",

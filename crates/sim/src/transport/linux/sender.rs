@@ -149,7 +149,7 @@ pub struct Connection {
 impl LinuxSender {
     /// The sender of a flow that starts now, on a connection of its own or on one that was left by an earlier flow.
     pub fn new(config: &TransportConfig, flow: FlowInfo, now: Instant, connection: Option<Connection>) -> Self {
-        let (common, linux) = (&config.common, &config.common.linux);
+        let (common, linux) = (&config.common, &config.linux);
         let limits = Limits::new(common, &flow);
         let draw = mix(flow.seed ^ mix(u64::from(flow.number)));
         let opens = common.handshake && connection.is_none();
