@@ -5,6 +5,9 @@ mod lab;
 mod lab_experiments;
 mod lab_live;
 mod lab_script;
+mod service;
+mod strangers;
+mod switch;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
