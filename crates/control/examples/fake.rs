@@ -266,6 +266,7 @@ impl Fake {
                 io_ns: self.packets * 700,
             },
             changes: self.changes,
+            last_drops: self.losses.recent.last().copied().into_iter().collect(),
             recent: std::mem::take(&mut self.losses.recent),
         };
         self.watermarks.fill(0);

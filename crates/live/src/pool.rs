@@ -19,11 +19,21 @@ impl Slot {
     pub fn number(&self) -> u32 {
         self.0
     }
+
+    fn into_number(self) -> u32 {
+        self.0
+    }
 }
 
 /// A piece that a borrower has, such as the kernel or another thread: nobody here can touch it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lent(u32);
+
+impl Lent {
+    fn into_number(self) -> u32 {
+        self.0
+    }
+}
 
 /// Memory in huge pages starts at multiples of this.
 #[cfg(not(miri))]
@@ -193,9 +203,10 @@ impl Pool {
 
     /// The piece of a slot changes hands; its number.
     fn pass(&mut self, slot: Slot, to: u8) -> u32 {
-        let before = std::mem::replace(&mut self.holders[slot.0 as usize], to);
-        assert!(before == OUT, "piece {} is of another pool", slot.0);
-        slot.0
+        let number = slot.into_number();
+        let before = std::mem::replace(&mut self.holders[number as usize], to);
+        assert!(before == OUT, "piece {number} is of another pool");
+        number
     }
 
     /// A piece comes back from one that has it; none if that one does not.
@@ -238,7 +249,7 @@ impl Pool {
 
     /// A borrower hands a piece over; none if it did not have it.
     pub(crate) fn hand_over(&mut self, lent: Lent, borrower: Borrower) -> Option<Slot> {
-        self.fetch(lent.0, borrower.0)
+        self.fetch(lent.into_number(), borrower.0)
     }
 
     /// A borrower is gone: takes back all that it had.
@@ -264,7 +275,7 @@ impl Pool {
 
     /// In a view: a piece that the pool has lent is here now. None if it was here already.
     pub(crate) fn adopt(&mut self, lent: Lent) -> Option<Slot> {
-        self.fetch(lent.0, ELSEWHERE)
+        self.fetch(lent.into_number(), ELSEWHERE)
     }
 
     /// In a view: a piece goes back to the pool that has lent it.

@@ -77,6 +77,12 @@ impl Interface {
         &self.name
     }
 
+    /// The name that it has itself; the one that it was found by may be another one that it goes by, too.
+    pub(super) fn own_name(&self) -> io::Result<String> {
+        let request = self.request(libc::SIOCGIFNAME, |request| request.ifr_ifru.ifru_ifindex = self.index as i32)?;
+        Ok(request.ifr_name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect())
+    }
+
     /// The kernel's number for it.
     pub fn index(&self) -> u32 {
         self.index

@@ -1,7 +1,7 @@
 //! One switch for an interface: a second one would see half of the frames, or send all of them twice.
 //!
-//! A lock on a file that only this user can open, in a directory of its own: it goes with the process, however that ends, and a stranger can neither take
-//! nor hold it.
+//! A lock on a file that only the owner of the switch can open, in a directory of its own: it goes with the process, however that ends, and a stranger can neither take
+//! nor hold it. It is kept while an interface is away: whoever the switch acts as by then cannot take it again.
 
 use super::interface::Interface;
 use super::privileges;
@@ -9,7 +9,7 @@ use super::socket::checked;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown, fchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 /// An interface that is ours until this is dropped.
@@ -36,6 +36,12 @@ fn directory() -> PathBuf {
     }
 }
 
+/// Why an interface cannot be had.
+pub(super) fn taken(name: &str) -> io::Error {
+    let text = format!("interface `{name}` belongs to another switch that runs: stop that one first");
+    io::Error::new(io::ErrorKind::AddrInUse, text)
+}
+
 impl Lock {
     /// Takes an interface; an error if another switch of this user has it.
     pub(super) fn take(interface: &Interface) -> io::Result<Self> {
@@ -49,32 +55,17 @@ impl Lock {
             _ => {}
         }
         let found = fs::symlink_metadata(&directory).map_err(named)?;
-        let (owner, user) = (privileges::owner(), privileges::chosen());
-        let is_own = found.uid() == owner || user.is_some_and(|user| found.uid() == user.user);
-        // Another switch may act as another user; where root starts, what root has made or given away is trusted.
-        let is_trusted = is_own || owner == 0 && privileges::own_user() == 0;
-        if !found.is_dir() || !is_trusted || found.mode() & 0o022 != 0 {
+        if !found.is_dir() || found.uid() != privileges::owner() || found.mode() & 0o022 != 0 {
             return Err(named(io::ErrorKind::PermissionDenied.into()));
         }
-        let give = user.filter(|user| privileges::own_user() != user.user).map(|user| (user.user, user.group));
-        if let Some((user, group)) = give {
-            chown(&directory, Some(user), Some(group)).map_err(named)?;
-        }
-        // Numbers of interfaces are those of a network namespace.
+        // Names of interfaces are those of a network namespace.
         let space = fs::metadata("/proc/thread-self/ns/net")?;
-        let path = directory.join(format!("{}-{}-{}", space.dev(), space.ino(), interface.index()));
+        let path = directory.join(format!("{}-{}-{}", space.dev(), space.ino(), interface.own_name()?));
         let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(path).map_err(named)?;
-        if let Some((user, group)) = give {
-            fchown(&file, Some(user), Some(group)).map_err(named)?;
-        }
         // SAFETY: the descriptor is open, and no memory is involved.
         match checked(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }) {
             Ok(_) => Ok(Self { file }),
-            Err(error) if error.raw_os_error() == Some(libc::EWOULDBLOCK) => {
-                let name = interface.name();
-                let text = format!("interface `{name}` belongs to another switch that runs: stop that one first");
-                Err(io::Error::new(io::ErrorKind::AddrInUse, text))
-            }
+            Err(error) if error.raw_os_error() == Some(libc::EWOULDBLOCK) => Err(taken(interface.name())),
             Err(error) => Err(named(error)),
         }
     }

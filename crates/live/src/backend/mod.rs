@@ -19,7 +19,9 @@ use crate::port::{Outside, Port, Received};
 use interface::Interface;
 use lock::Lock;
 use relay::Threads;
+use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use xdp::{LARGEST_PIECE, Mode, RECEIVE_RING, Umem};
 
@@ -215,7 +217,7 @@ pub struct Backend {
     name: String,
     state: State,
     /// That no other switch has the interface, as long as it is open.
-    lock: Option<Lock>,
+    lock: Option<Arc<Lock>>,
 }
 
 #[derive(Debug)]
@@ -322,13 +324,15 @@ pub struct Attacher {
     fill: u32,
     /// The threads that the halves of ports are in, if they are not where the ports are.
     threads: Option<Threads>,
+    /// Those of all interfaces that were attached to, by their names.
+    locks: HashMap<String, Arc<Lock>>,
 }
 
 /// An interface that is attached to, and has no pieces of the pool yet.
 #[derive(Debug)]
 pub struct Opened {
     name: String,
-    lock: Lock,
+    lock: Arc<Lock>,
     sockets: OpenSockets,
     fill: u32,
     threads: Option<Threads>,
@@ -365,7 +369,7 @@ impl Attacher {
     /// are being sent.
     pub fn new(pool: &Pool, ports: usize) -> Self {
         let fill = (pool.pieces() / 2 / ports.max(1)).min(RECEIVE_RING as usize) as u32;
-        Self { umem: Umem::new(pool), fill, threads: None }
+        Self { umem: Umem::new(pool), fill, threads: None, locks: HashMap::new() }
     }
 
     /// From now on ports receive in one thread and send in another; whoever has them only decides.
@@ -383,7 +387,7 @@ impl Attacher {
     pub fn open(&mut self, name: &str, kind: Kind) -> io::Result<Opened> {
         let find = || Interface::find(name).map_err(|error| explained(name, error));
         let interface = find()?;
-        let lock = Lock::take(&interface)?;
+        let lock = self.lock(&interface)?;
         ready(&interface, self.umem.stride() - HEADROOM)?;
         let sockets = match kind {
             Kind::Packet => self.packet(interface),
@@ -395,6 +399,18 @@ impl Attacher {
         };
         let sockets = sockets.map_err(|error| explained(name, error))?;
         Ok(Opened { name: name.to_owned(), lock, sockets, fill: self.fill, threads: self.threads.clone() })
+    }
+
+    /// The lock of an interface, which is kept when the port is closed.
+    fn lock(&mut self, interface: &Interface) -> io::Result<Arc<Lock>> {
+        if let Some(lock) = self.locks.get(interface.name()) {
+            // A port has it.
+            let is_taken = Arc::strong_count(lock) > 1;
+            return if is_taken { Err(lock::taken(interface.name())) } else { Ok(Arc::clone(lock)) };
+        }
+        let lock = Arc::new(Lock::take(interface)?);
+        self.locks.insert(interface.name().to_owned(), Arc::clone(&lock));
+        Ok(lock)
     }
 
     fn packet(&self, interface: Interface) -> io::Result<OpenSockets> {

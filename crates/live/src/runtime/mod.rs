@@ -13,7 +13,7 @@ pub use crate::port_keeper::Opener;
 use crate::port_keeper::{News, PortKeeper};
 use crate::settings::LiveConfig;
 use crate::settings_worker::{Order, SettingsWorker};
-use crate::snapshot::{Cost, RECENT};
+use crate::snapshot::Cost;
 use crate::switch::{Switch, Timer, Trouble};
 use forebay_tm::drive::EndOfTime;
 use forebay_tm::{Instant, Tm};
@@ -126,7 +126,7 @@ impl<O: Opener> Runtime<O> {
             treatment: config.treatment.clone(),
             overhead: run.overhead,
         };
-        let journal = Journal { queues: config.tm.queues, recent: Vec::with_capacity(RECENT) };
+        let journal = Journal::new(ports.len() * config.tm.queues, config.tm.queues);
         let path = Dataplane::new(Tm::new(config.tm.clone()), parts, journal);
         let clock = Clock::new(run.catch_up, run.stall);
         let (requests, screen) = ear.split();

@@ -5,18 +5,28 @@ use crate::dataplane::FrameObserver;
 use crate::port::Port as _;
 use crate::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
 use forebay_tm::View as _;
-use forebay_tm::{Instant, Lost, Packet, Verdict};
+use forebay_tm::{Instant, Lost, Packet, Reason, Verdict};
 use std::time;
 
 /// What became of packets lately.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Journal {
     pub(super) queues: usize,
     pub(super) recent: Vec<Loss>,
+    /// The last drop of each queue for each reason.
+    last: Vec<[Option<Loss>; Reason::ALL.len()]>,
 }
 
 impl Journal {
+    /// For so many queues, of which each port has so many.
+    pub(super) fn new(all: usize, queues: usize) -> Self {
+        Self { queues, recent: Vec::with_capacity(RECENT), last: vec![[None; Reason::ALL.len()]; all] }
+    }
+
     fn note(&mut self, loss: Loss) {
+        if let Fate::Dropped(reason) = loss.fate {
+            self.last[loss.port * self.queues + loss.queue][reason as usize] = Some(loss);
+        }
         if self.recent.len() < RECENT {
             self.recent.push(loss);
         }
@@ -93,6 +103,7 @@ impl<O: Opener> Runtime<O> {
             });
         }
         let recent = std::mem::replace(&mut path.observer().recent, Vec::with_capacity(RECENT));
+        let last_drops = path.observer().last.iter().flatten().flatten().copied().collect();
         let pieces = (path.pool().pieces(), path.pool().free());
         let unforwarded = path.unforwarded();
         let tm = path.tm();
@@ -115,6 +126,7 @@ impl<O: Opener> Runtime<O> {
             cost: Cost { turns: self.turns, busy_turns: self.busy_turns, ..self.cost },
             changes: self.changed,
             recent,
+            last_drops,
         }
     }
 }

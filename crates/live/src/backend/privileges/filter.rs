@@ -103,11 +103,7 @@ const OLDER: &[i64] = &[libc::SYS_renameat];
 const OLDER: &[i64] = &[];
 
 /// What it takes beside that to attach to interfaces.
-const ATTACH: &[i64] = &[libc::SYS_bind, libc::SYS_bpf, libc::SYS_flock, libc::SYS_mkdirat];
-#[cfg(target_arch = "x86_64")]
-const ATTACH_OLDER: &[i64] = &[libc::SYS_mkdir];
-#[cfg(not(target_arch = "x86_64"))]
-const ATTACH_OLDER: &[i64] = &[];
+const ATTACH: &[i64] = &[libc::SYS_bind, libc::SYS_bpf, libc::SYS_flock];
 
 /// Families of sockets that all threads may make: to tell the service manager that the switch is ready, and to ask the kernel who is at the other end.
 const FAMILIES: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
@@ -120,7 +116,7 @@ fn failed(error: impl std::fmt::Display) -> io::Error {
 fn program(may_attach: bool) -> io::Result<BpfProgram> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = COMMON.iter().chain(OLDER).map(|call| (*call, vec![])).collect();
     if may_attach {
-        rules.extend(ATTACH.iter().chain(ATTACH_OLDER).chain(&[libc::SYS_socket]).map(|call| (*call, vec![])));
+        rules.extend(ATTACH.iter().chain(&[libc::SYS_socket]).map(|call| (*call, vec![])));
     } else {
         let of_family = |family: i32| {
             let is = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, family as u64)?;
