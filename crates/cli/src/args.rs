@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use crate::cluster::ClusterArgs;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use forebay_tm::{Bytes, Duration, Rate};
 use std::num::NonZeroUsize;
@@ -22,7 +23,7 @@ pub(crate) enum Command {
     /// Simulate a network and write what was measured into a directory.
     Run(RunArgs),
     /// Simulate every point of a scenario's grid, on all cores; finished runs are not repeated.
-    Sweep(SweepArgs),
+    Sweep(crate::sweep::SweepArgs),
     /// Check a scenario and show it in numbers: buffers, round trips, loads, and every setting.
     Check(CheckArgs),
     /// Put results side by side.
@@ -166,41 +167,6 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(ClapArgs, Debug)]
-pub(crate) struct SweepArgs {
-    /// The scenario: a TOML file; without a sweep table, it is one point.
-    pub(crate) scenario: PathBuf,
-    /// Change a setting of all points; as for run.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Another dimension of the grid: a key and its values, such as policy.alpha=0.5,1,2; can be given several times.
-    #[arg(long, value_name = "KEY=VALUE,...")]
-    pub(crate) grid: Vec<String>,
-    /// Apply one of the file's scales, such as quick: the changes of its table [scale.quick].
-    #[arg(long, value_name = "NAME")]
-    pub(crate) scale: Option<String>,
-    /// The seeds, such as 1-5 or 1,7,9, instead of the scenario's.
-    #[arg(long, value_name = "SEEDS")]
-    pub(crate) seeds: Option<String>,
-    /// The directory of the results; without this, results/NAME-sweep, with what was set in its name.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Runs at the same time; without this, one for each core.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
-    /// Write every table as CSV, too.
-    #[arg(long)]
-    pub(crate) csv: bool,
-    /// Show no progress.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) replace: Force,
-}
-
-#[derive(ClapArgs, Debug)]
 pub(crate) struct CheckArgs {
     /// The scenario: a TOML file.
     pub(crate) scenario: PathBuf,
@@ -311,7 +277,7 @@ pub(crate) struct ReproduceArgs {
     /// Papers (fb, abm, occamy, aifo, trimming) or figures, such as abm/fig6; without this, all of them.
     #[arg(value_name = "PAPER[/FIGURE]")]
     pub(crate) what: Vec<String>,
-    /// The smallest scale: everything in at most 20 minutes on two cores.
+    /// The smallest scale: everything in at most 10 minutes on two cores.
     #[arg(long)]
     pub(crate) quick: bool,
     /// The papers' own scale and duration: a night or more.
@@ -326,12 +292,13 @@ pub(crate) struct ReproduceArgs {
     /// Read DIR/PAPER/FIGURE.toml instead of the scenarios that come with Forebay.
     #[arg(long, value_name = "DIR")]
     pub(crate) scenarios: Option<PathBuf>,
-    /// Write reproduction.md, reproduction.html and the numbers they are made from into this directory, too; figures there that were
+    /// Write reproduction.md, a page for each paper and the numbers they are made from into this directory, too; figures there that were
     /// not asked for stay as they are.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
-    /// Run nothing: make the pages again from this reproduction.json, in the directory of --docs.
-    #[arg(long, value_name = "FILE", requires = "docs", conflicts_with_all = ["what", "quick", "full", "out", "scenarios"])]
+    /// Run nothing: make the pages again from this reproduction.json.gz, in the directory of --docs.
+    #[arg(long, value_name = "FILE", requires = "docs",
+          conflicts_with_all = ["what", "quick", "full", "out", "scenarios", "shard", "merge", "slurm"])]
     pub(crate) render: Option<PathBuf>,
     /// Runs at the same time; without this, one for each core.
     #[arg(long, value_name = "N")]
@@ -339,6 +306,8 @@ pub(crate) struct ReproduceArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
     pub(crate) replace: Force,
 }

@@ -259,7 +259,7 @@ fn query_points(table: &Table, workloads: &[u16]) -> Vec<QueryPoint> {
         .map(|row| QueryPoint {
             qct_s: number(table, "qct_ps", row).map(|ps| ps / 1e12),
             slowdown: number(table, "slowdown", row),
-            drops: number(table, "drops", row).unwrap_or_default() as u32,
+            drops: number(table, "dropped_packets", row).unwrap_or_default() as u32,
             workload: workloads[row],
         })
         .collect()
@@ -268,7 +268,7 @@ fn query_points(table: &Table, workloads: &[u16]) -> Vec<QueryPoint> {
 /// One series for each buffer that was sampled.
 fn timeline(run: &RunDirectory) -> Result<Vec<TimelineSeries>, Failure> {
     let table = run.timeline()?;
-    let queues = run.queues()?;
+    let buffers = run.table("buffers")?;
     let mut series: Vec<((String, u64), TimelineSeries)> = Vec::new();
     for row in 0..table.rows() {
         let text = |name: &str| table.column(name).and_then(|column| column.text(row)).unwrap_or_default();
@@ -276,25 +276,25 @@ fn timeline(run: &RunDirectory) -> Result<Vec<TimelineSeries>, Failure> {
         let key = (text("switch").to_owned(), value("buffer") as u64);
         let place = series.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
             let name = if key.1 == 0 { key.0.clone() } else { format!("{} buffer {}", key.0, key.1) };
-            let size = buffer_size(&queues, &key);
+            let size = buffer_size(&buffers, &key);
             series.push((key.clone(), TimelineSeries { name, size, points: Vec::new() }));
             series.len() - 1
         });
         series[place].1.points.push((
             value("at_ps") / 1e12,
-            value("used") as u64,
+            value("used_bytes") as u64,
             value("longest_bytes") as u64,
-            number(&table, "threshold", row),
-            value("drops") as u64,
+            number(&table, "threshold_bytes", row),
+            value("dropped_packets") as u64,
         ));
     }
     Ok(series.into_iter().map(|(_, series)| series).collect())
 }
 
-fn buffer_size(queues: &Table, (switch, buffer): &(String, u64)) -> u64 {
+fn buffer_size(buffers: &Table, (switch, buffer): &(String, u64)) -> u64 {
     let is_it = |row: &usize| {
-        queues.column("switch").and_then(|column| column.text(*row)) == Some(switch)
-            && number(queues, "buffer", *row) == Some(*buffer as f64)
+        buffers.column("switch").and_then(|column| column.text(*row)) == Some(switch)
+            && number(buffers, "buffer", *row) == Some(*buffer as f64)
     };
-    (0..queues.rows()).filter(is_it).find_map(|row| number(queues, "buffer_size", row)).unwrap_or_default() as u64
+    (0..buffers.rows()).find(is_it).and_then(|row| number(buffers, "size_bytes", row)).unwrap_or_default() as u64
 }

@@ -21,7 +21,7 @@ use forebay_tm::random::mix;
 const RANK_BITS: u32 = 20;
 /// Bits of the slot, the lower part of the rank.
 const SLOT_BITS: u32 = 10;
-/// Slots that an event_queue can have.
+/// Slots that an event queue can have.
 pub(crate) const MAX_SLOTS: usize = 1 << SLOT_BITS;
 /// No event.
 pub(crate) const NEVER: Key = Key(u64::MAX);
@@ -186,6 +186,14 @@ impl EventQueue {
 pub(crate) struct FixedEventQueue<'a, const NODES: usize>(&'a mut [Key; NODES]);
 
 impl<const NODES: usize> FixedEventQueue<'_, NODES> {
+    /// The first slot of arrivals, at a switch: the upper half.
+    pub(crate) const ARRIVALS: usize = NODES / 4;
+
+    #[inline(always)]
+    pub(crate) fn reborrow(&mut self) -> FixedEventQueue<'_, NODES> {
+        FixedEventQueue(self.0)
+    }
+
     /// See [`EventQueue::next`].
     #[inline(always)]
     pub(crate) fn next(&self) -> Key {

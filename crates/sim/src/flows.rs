@@ -20,14 +20,14 @@ pub(crate) struct Flow {
     pub(crate) queues: [u32; 2],
     /// What its data chooses paths by, and what its answers do.
     pub(crate) hash: u32,
-    pub(crate) answer_hash: u32,
+    pub(crate) ack_hash: u32,
     pub(crate) transport: u16,
     pub(crate) class: u8,
-    pub(crate) answer_class: u8,
+    pub(crate) ack_class: u8,
     /// Bytes of a full packet, of a header, and of an answer.
     pub(crate) full: u32,
     pub(crate) header: u32,
-    pub(crate) answer_bytes: u32,
+    pub(crate) ack_bytes: u32,
     /// Packets in all.
     pub(crate) packets: u32,
     /// Flows that it still waits for.
@@ -142,13 +142,13 @@ impl FlowTable {
             receiver: NONE,
             queues: [NONE; 2],
             hash: hash as u32,
-            answer_hash: (hash >> 32) as u32,
+            ack_hash: (hash >> 32) as u32,
             transport: spec.transport,
             class: spec.class,
-            answer_class: common.ack_class.unwrap_or(spec.class),
+            ack_class: common.ack_class.unwrap_or(spec.class),
             full: common.mss + common.header,
             header: common.header,
-            answer_bytes: common.ack_bytes,
+            ack_bytes: common.ack_bytes,
             packets: crate::transport::FlowInfo::packets_of(spec.bytes, common.mss),
             waits_for: spec.waits_for,
             traced: false,
@@ -193,11 +193,11 @@ impl FlowTable {
         self.flows[flow as usize].header
     }
 
-    pub(crate) fn answer_bytes(&self, flow: u32) -> u32 {
-        self.flows[flow as usize].answer_bytes
+    pub(crate) fn ack_bytes(&self, flow: u32) -> u32 {
+        self.flows[flow as usize].ack_bytes
     }
 
-    pub(crate) fn answer_class(&self, flow: u32) -> u8 {
-        self.flows[flow as usize].answer_class
+    pub(crate) fn ack_class(&self, flow: u32) -> u8 {
+        self.flows[flow as usize].ack_class
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod chip;
+pub mod described;
 pub mod engine;
 mod event_queue;
 pub mod flow;
@@ -10,7 +11,6 @@ mod flows;
 mod host;
 pub mod ideal;
 pub mod measure;
-mod mirror;
 mod net;
 pub mod network;
 mod nic;
@@ -18,7 +18,6 @@ pub mod packet;
 pub mod paths;
 pub mod routing;
 pub mod scenario;
-mod scripted;
 mod switch;
 pub mod topology;
 pub mod trace;

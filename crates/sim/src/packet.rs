@@ -2,7 +2,7 @@
 //!
 //! A packet fits a cache line. Slots are recycled; in steady state nothing is allocated.
 
-use forebay_tm::Instant;
+use forebay_tm::{Instant, Packet as CorePacket, PacketId};
 
 /// The slot of a packet in the [`Arena`].
 pub type Slot = u32;
@@ -192,6 +192,25 @@ impl Metadata {
     #[inline(always)]
     pub(crate) fn unscheduled(self) -> bool {
         self.rest >> (Self::BYTES + Self::CLASS + 1) != 0
+    }
+
+    /// The packet as a traffic manager sees it: at a port, in the queue of its class as far as the mask lets classes have queues of their
+    /// own.
+    #[inline(always)]
+    pub(crate) fn to_core(self, port: u32, queue_mask: u8, rank: u32) -> CorePacket {
+        CorePacket {
+            id: PacketId(u64::from(self.packet)),
+            bytes: self.bytes(),
+            port,
+            queue: self.class() & u32::from(queue_mask),
+            class: self.class(),
+            // Not its number: those of clients' flows depend on which host was first.
+            flow: u64::from(self.hash),
+            rank: u64::from(rank),
+            eligible: Instant::ZERO,
+            unscheduled: self.unscheduled(),
+            ect: self.ect(),
+        }
     }
 }
 

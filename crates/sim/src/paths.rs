@@ -71,6 +71,11 @@ impl Fabric {
         Self { hosts: plan.hosts.len(), ports, routes, salts }
     }
 
+    /// The rate of a host's link.
+    pub(crate) fn host_rate(&self, host: u32) -> Rate {
+        self.ports[host as usize].first().map_or(Rate::default(), |(_, rate, _)| *rate)
+    }
+
     /// The links from one host to another, as a packet with this hash goes while everything works.
     pub(crate) fn path(&self, from: u32, to: u32, hash: u32) -> Vec<(Rate, Duration)> {
         let (mut node, rate, delay) = self.ports[from as usize][0];
@@ -131,7 +136,7 @@ impl Fabric {
     /// What a flow would take alone.
     pub(crate) fn facts(&self, flow: &Flow, bytes: u64, common: &Common) -> Facts {
         let forward = self.path(flow.src, flow.dst, flow.hash);
-        let backward = self.path(flow.dst, flow.src, flow.answer_hash);
+        let backward = self.path(flow.dst, flow.src, flow.ack_hash);
         let full = common.mss + common.header;
         let ideal = if bytes == FlowInfo::ENDLESS {
             Duration::ZERO

@@ -192,23 +192,23 @@ impl Routes {
         &self.pool[self.table[switch * self.columns + usize::from(to.column)].range()]
     }
 
-    /// The ways of one switch, to be kept by it.
-    pub fn of_switch(&self, switch: usize) -> Ways {
-        let mut ways = Ways::default();
+    /// The next hops of one switch, to be kept by it.
+    pub fn of_switch(&self, switch: usize) -> NextHops {
+        let mut next_hops = NextHops::default();
         let mut known: HashMap<&[u16], u16> = HashMap::new();
         for host in 0..self.hosts.len() {
             let ports = self.ports(switch, host as u32);
             let entry = match ports {
                 [only] => *only,
                 several => *known.entry(several).or_insert_with(|| {
-                    ways.groups.push((ways.pool.len() as u32, several.len() as u32));
-                    ways.pool.extend(several);
-                    Ways::GROUP | (ways.groups.len() - 1) as u16
+                    next_hops.groups.push((next_hops.pool.len() as u32, several.len() as u32));
+                    next_hops.pool.extend(several);
+                    NextHops::GROUP | (next_hops.groups.len() - 1) as u16
                 }),
             };
-            ways.to.push(entry);
+            next_hops.to.push(entry);
         }
-        ways
+        next_hops
     }
 
     /// A path from a host to another: the links of it, in order. `choose` picks one of the ports of each switch on the way that has
@@ -252,9 +252,9 @@ impl Routes {
     }
 }
 
-/// The ways of one switch to all hosts: one look at a table where there is only one port to choose.
+/// The next hops of one switch to all hosts: one look at a table where there is only one port to choose.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
+pub struct NextHops {
     /// For each host, a port, or a group of ports.
     to: Vec<u16>,
     /// Where the ports of each group stand, and how many they are.
@@ -262,7 +262,7 @@ pub struct Ways {
     pool: Vec<u16>,
 }
 
-impl Ways {
+impl NextHops {
     /// Set in an entry that names a group.
     const GROUP: u16 = 1 << 15;
 

@@ -123,6 +123,82 @@ fn in_the_simulator_and_in_a_sweep_beside_built_in_ones() {
     assert!(table.contains("per-port") && table.contains("dt"), "{table}");
 }
 
+/// Six switches in a ring with two hosts each, and a relay over four of the hosts, 20 KB every 200 us.
+const RELAY: &str = r#"
+duration = "1ms"
+[topology]
+kind = "ring"
+switches = 6
+hosts_per_switch = 2
+rate = "10Gbps"
+delay = "1us"
+[switch]
+buffer = "100KB"
+[policy]
+kind = "dt"
+alpha = 1.0
+[transport.udp]
+[[workload]]
+kind = "relay"
+bytes = "20KB"
+every = "200us"
+hosts = [0, 5, 11, 2]
+[sweep.grid]
+"workload.0.kind" = ["relay", "permutation"]
+"topology.switches" = [6, 7]
+"#;
+
+#[test]
+fn a_workload_and_a_topology_in_a_run_and_in_a_sweep() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("relay.toml"), RELAY).unwrap();
+    for (out, file) in [("once", "relay.toml"), ("again", "relay.toml"), ("resolved", "once/scenario.toml")] {
+        run(path, &format!("run {file} -q --csv --out {out}"));
+    }
+    let flows = |name: &str| read(path, &format!("{name}/flows.csv"));
+    assert_eq!(flows("once"), flows("again"), "the same run twice gives the same bytes");
+    assert_eq!(flows("once"), flows("resolved"), "the resolved scenario has all settings");
+    assert!(read(path, "once/scenario.toml").contains("kind = \"ring\"\nswitches = 6\nhosts_per_switch = 2\n"));
+    // Five relays of three flows each.
+    let flows = flows("once");
+    let mut lines = flows.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let column = |name: &str| header.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name}: {header:?}"));
+    let (start, end) = (column("start_ps"), column("end_ps"));
+    let mut times: Vec<(u64, u64)> = lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|row| (row[start].parse().unwrap(), row[end].parse().unwrap()))
+        .collect();
+    times.sort_unstable();
+    assert_eq!(times.len(), 15);
+    for round in times.chunks(3) {
+        assert!(round[0].1 == round[1].0 && round[1].1 == round[2].0, "each starts when the one before has arrived: {round:?}");
+    }
+    let table = run(path, "sweep relay.toml --seeds 1-2 --jobs 2 --out sweep");
+    assert!(table.contains("relay") && table.contains("permutation") && table.contains('7'), "{table}");
+    // They are listed, and mistakes are told like those of built-in ones.
+    assert!(run(path, "list topologies").contains("ring") && run(path, "list workloads").contains("relay"));
+    for (from, to, told) in [
+        ("switches = 6", "switches = 2", "2 switches make no ring"),
+        ("switches = 6", "swiches = 6", "switches"),
+        ("rate = \"10Gbps\"", "rate = \"0Gbps\"", "nothing would ever arrive"),
+        ("bytes = \"20KB\"", "bytes = 0", "not the size of a flow"),
+        ("bytes = \"20KB\"", "", "bytes"),
+        ("hosts = [0, 5, 11, 2]", "hosts = [0, 55]", "there is no host 55"),
+    ] {
+        std::fs::write(path.join("wrong.toml"), RELAY.replacen(from, to, 1)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_own-schemes"))
+            .args(["run", "wrong.toml", "-q"])
+            .current_dir(path)
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{to}: {error}");
+        assert!(error.contains("wrong.toml") && error.contains(told), "{to}: {error}");
+    }
+}
+
 /// A capture of frames that come at these microseconds.
 fn capture(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();

@@ -18,5 +18,6 @@ mod safety;
 mod simulate;
 mod simulation;
 mod simulation_errors;
+mod slurm;
 mod sonic;
 mod vectors;

@@ -8,6 +8,9 @@ mod lab_live;
 mod lab_script;
 #[path = "../common/pages.rs"]
 mod pages;
+mod service;
+mod strangers;
+mod switch;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

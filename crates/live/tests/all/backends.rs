@@ -27,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn namespace() {
     // SAFETY: only this thread moves, and no memory is involved.
     let result = unsafe { libc::unshare(libc::CLONE_NEWNET) };
-    let why = "these tests make network namespaces and need root: sudo -E cargo test -p forebay-live --test all backends";
+    let why =
+        "these tests make network namespaces and need root: sudo -E cargo test -p forebay-live --test all backends";
     assert_eq!(result, 0, "{why} ({})", io::Error::last_os_error());
     // Nothing but what the tests send.
     let _ = std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
@@ -82,7 +83,7 @@ fn receive(port: &mut Backend, pool: &mut Pool, count: usize) -> Vec<Vec<u8>> {
 
 fn take(pool: &mut Pool, frames: Vec<Received>) -> Vec<Vec<u8>> {
     let take = |frame: Received| {
-        let bytes = pool.bytes(frame.slot, frame.length).to_vec();
+        let bytes = pool.bytes(&frame.slot, frame.length).to_vec();
         pool.give(frame.slot);
         bytes
     };
@@ -96,8 +97,8 @@ fn send(port: &mut Backend, pool: &mut Pool, frame: &[u8]) {
         slot = pool.take();
         slot.is_some()
     });
-    let slot = slot.unwrap();
-    pool.bytes_mut(slot, frame.len()).copy_from_slice(frame);
+    let mut slot = slot.unwrap();
+    pool.bytes_mut(&mut slot, frame.len()).copy_from_slice(frame);
     port.send(pool, slot, frame.len());
     port.flush(pool).unwrap();
 }
@@ -169,8 +170,8 @@ fn many_frames_come_in_order() {
                 for number in 0..200_u32 {
                     let mut frame = frames()[3].clone();
                     frame.extend([round.to_be_bytes(), number.to_be_bytes()].concat());
-                    let slot = pool.take().unwrap();
-                    pool.bytes_mut(slot, frame.len()).copy_from_slice(&frame);
+                    let mut slot = pool.take().unwrap();
+                    pool.bytes_mut(&mut slot, frame.len()).copy_from_slice(&frame);
                     port.send(&mut pool, slot, frame.len());
                 }
                 port.flush(&mut pool).unwrap();
@@ -503,4 +504,31 @@ fn an_interface_belongs_to_one_switch() {
         attacher.attach("host", Kind::Packet, &mut pool).unwrap().close(&mut pool);
         first.close(&mut pool);
     }
+}
+
+/// Veth pairs have the rate of neither AF_XDP nor AF_PACKET alone: what receives by the one and sends by the other is fastest.
+#[test]
+fn what_is_fastest_is_chosen() {
+    let (mut pool, mut attacher) = one_pair();
+    let mut port = attacher.attach("sw", Kind::Auto, &mut pool).unwrap();
+    assert_eq!(port.way(), Some("mixed"));
+    port.close(&mut pool);
+    // Without room for AF_XDP in its pieces.
+    let mut large = Pool::new(64, 8_192).unwrap();
+    let port = Attacher::new(&large, 1).attach("sw", Kind::Auto, &mut large).unwrap();
+    assert_eq!(port.way(), Some("packet"));
+}
+
+/// There is no card here that has it: the error says so, nothing is left, and other ways still work.
+#[test]
+fn zero_copy_is_refused_where_no_driver_has_it() {
+    let (mut pool, mut attacher) = one_pair();
+    let error = attacher.attach("sw", Kind::ZeroCopy, &mut pool).unwrap_err().to_string();
+    assert!(error.contains("`sw`") && error.contains("(veth) has no zero-copy AF_XDP"), "{error}");
+    until("the interface is as it was", || is_untouched("sw"));
+    assert_eq!(pool.free(), PIECES as usize);
+    let mut port = attacher.attach("sw", Kind::Xdp, &mut pool).unwrap();
+    let error = attacher.attach("host", Kind::ZeroCopy, &mut pool).unwrap_err().to_string();
+    assert!(error.contains("by all of its AF_XDP ports, or by none"), "{error}");
+    port.close(&mut pool);
 }

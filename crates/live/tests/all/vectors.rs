@@ -172,8 +172,8 @@ fn run(switch: &str, arrivals: &[Arrival]) -> String {
     for arrival in arrivals {
         let code_point = kinds.iter().position(|kind| *kind == arrival.kind).unwrap() as u8;
         let frame = frame(arrival, code_point);
-        let slot: Slot = path.pool().take().expect("there are pieces for all that can wait");
-        path.pool().bytes_mut(slot, frame.len()).copy_from_slice(&frame);
+        let mut slot: Slot = path.pool().take().expect("there are pieces for all that can wait");
+        path.pool().bytes_mut(&mut slot, frame.len()).copy_from_slice(&frame);
         path.arrive(Instant::from_ps(arrival.time), NO_PORT, slot, frame.len()).unwrap();
         give_back(&mut path);
     }

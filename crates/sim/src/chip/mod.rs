@@ -4,22 +4,30 @@
 //! packets that the traffic manager has no room for are *deflected* to one, and what the other sends is *recirculated*, it comes in
 //! again after a while. Both send at their own rate and have a queue. A packet generator makes control packets.
 
+mod control;
 mod depths;
+mod egress;
+mod ingress;
 mod reference;
 mod side;
-mod switching;
 
 use crate::measure::chip::{ChipRecord, PipelineRecord};
-use crate::packet::Slot;
+use crate::net::{Context, Net};
+use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::ChipSetup;
+use crate::switch::{Forwarding, PlainSwitch, SwitchKind};
 use depths::DelayedDepths;
 use forebay_pisa::programs::Image;
-use forebay_pisa::{HEADERS, Pipeline};
+use forebay_pisa::{ANSWER, DATA, HEADER, HEADERS, Pipeline};
 use forebay_tm::random::Random;
-use forebay_tm::{Instant, ValidConfig};
+use forebay_tm::{Instant, ValidConfig, View};
 use reference::ReferenceSwitch;
 use side::SidePort;
 use std::sync::Arc;
+
+/// Which packets of the chip's own ports an event is about.
+const DEFLECTION: usize = 0;
+const RECIRCULATION: usize = 1;
 
 /// A packet inside the chip that is on none of the switch's ports: a control packet of the program, or a deflected packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,7 +73,7 @@ struct Generator {
 }
 
 /// The chip of a switch.
-pub(crate) struct Chip {
+struct Chip {
     setup: ChipSetup,
     pipelines: Vec<Pipeline>,
     /// Of each pipeline, its deflection port and its recirculation port.
@@ -87,20 +95,14 @@ pub(crate) struct Chip {
 
 impl Chip {
     /// The chip of a switch with so many ports and one buffer. The recirculation links follow the links that the switch receives from.
-    pub(crate) fn new(
-        setup: &ChipSetup,
-        switch: u32,
-        buffer: &ValidConfig,
-        ports: usize,
-        first_incoming: u32,
-        seed: u64,
-    ) -> Self {
+    fn new(setup: &ChipSetup, buffer: &ValidConfig, forwarding: &Forwarding, seed: u64) -> Self {
+        let (switch, ports) = (forwarding.number, forwarding.ports.len());
         let Image { program, generators } = setup.load(buffer).expect("it was loaded when the scenario was read");
         let program = Arc::new(program);
         let pipelines = setup.pipelines(ports);
         let sides = (0..pipelines).flat_map(|pipeline| {
             let slot = ports + 2 * pipeline;
-            let link = first_incoming + (ports + pipeline) as u32;
+            let link = forwarding.first_incoming + (ports + pipeline) as u32;
             [
                 SidePort::new(&setup.deflection, slot, None),
                 SidePort::new(&setup.recirculation, slot + 1, Some((link, ports + pipeline))),
@@ -134,14 +136,13 @@ impl Chip {
         }
     }
 
-    /// The slots of its generators, behind those of ports, and when they are due first.
-    pub(crate) fn generators(&self, ports: usize) -> impl Iterator<Item = (usize, Instant)> {
+    fn generators(&self, ports: usize) -> impl Iterator<Item = (usize, Instant)> {
         let first = ports + self.sides.len();
         self.generators.iter().enumerate().map(move |(number, generator)| (first + number, generator.due))
     }
 
     /// What it has seen.
-    pub(crate) fn record(&self) -> ChipRecord {
+    fn record(&self) -> ChipRecord {
         let mut record = self.record.clone();
         for (pipeline, ports) in record.pipelines.iter_mut().zip(self.sides.chunks(2)) {
             pipeline.deflection = ports[0].record;
@@ -153,5 +154,92 @@ impl Chip {
 
     fn pipeline_of(&self, port: usize) -> usize {
         port / self.setup.ports_per_pipeline
+    }
+
+    /// Sixteen random bits, if the program asks for any.
+    #[inline(always)]
+    fn draw(&mut self) -> u64 {
+        if !self.draws {
+            return 0;
+        }
+        (self.random.unit() * 65_536.0) as u64
+    }
+}
+
+/// A switch that is a programmable chip. It has one buffer.
+pub(crate) struct ChipSwitch {
+    switch: PlainSwitch,
+    chip: Chip,
+}
+
+impl ChipSwitch {
+    /// Its recirculation links have to follow those it receives from.
+    pub(crate) fn new(switch: PlainSwitch, setup: &ChipSetup, seed: u64) -> Self {
+        let chip = Chip::new(setup, switch.buffers[0].config(), &switch.forwarding, seed);
+        Self { switch, chip }
+    }
+
+    /// What the chip has seen.
+    pub(crate) fn record(&self) -> ChipRecord {
+        self.chip.record()
+    }
+
+    /// The slots of its generators, behind those of ports, and when they are due first.
+    pub(crate) fn generators(&self) -> impl Iterator<Item = (usize, Instant)> {
+        self.chip.generators(self.switch.forwarding.ports.len())
+    }
+}
+
+impl SwitchKind for ChipSwitch {
+    fn forwarding(&self) -> &Forwarding {
+        &self.switch.forwarding
+    }
+
+    fn forwarding_mut(&mut self) -> &mut Forwarding {
+        &mut self.switch.forwarding
+    }
+
+    fn view(&self, buffer: usize) -> &dyn View {
+        self.switch.view(buffer)
+    }
+
+    fn settle_before(&mut self, until: Instant, net: &mut Net) {
+        self.switch.settle_before(until, net);
+    }
+
+    #[inline(always)]
+    fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, cx: Context<'_, NODES>) {
+        if slot < self.switch.forwarding.ports.len() {
+            self.transmit(now, slot, cx);
+        } else {
+            self.own_due(now, slot, cx);
+        }
+    }
+
+    #[inline(always)]
+    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+        match from.checked_sub(self.switch.forwarding.ports.len()) {
+            None => self.arrive(now, from, metadata, cx),
+            Some(pipeline) => self.arrive_again(now, pipeline, metadata, cx),
+        }
+    }
+}
+
+/// What a packet is to a program.
+fn kind_of(packet: &Packet) -> u8 {
+    match packet.kind {
+        Kind::Data if packet.has(flag::TRIMMED) => HEADER,
+        Kind::Data => DATA,
+        _ => ANSWER,
+    }
+}
+
+/// Marks a packet, if it can be marked.
+fn mark(slot: Slot, net: &mut Net) {
+    let packet = net.wires.arena.get_mut(slot);
+    if packet.has(flag::ECT) {
+        packet.flags |= flag::CE;
+        let flow = packet.flow;
+        net.flows.marked(flow);
     }
 }

@@ -1,31 +1,22 @@
 //! A traffic manager of one port in front of a host's link.
 
-use crate::event_queue::NEVER;
-use crate::flows::FlowTable;
-use crate::host::{HostAgenda, slot};
-use crate::packet::{Slot, flag};
-use crate::wires::Wires;
+use crate::host::{HostContext, slot};
+use crate::net::Net;
+use crate::packet::{Metadata, Slot, flag};
+use crate::switch::Port;
 use forebay_tm::View as _;
-use forebay_tm::{Instant, Outcome, Packet as CorePacket, PacketId, Tm, ValidConfig, Verdict, Wire};
+use forebay_tm::{Instant, Outcome, Tm, ValidConfig, Verdict, Wire};
 
 pub(super) struct Managed {
-    out: u32,
+    port: Port,
     tm: Tm,
     queue_mask: u8,
-    free_at: Instant,
-    /// It will be woken when the link is free.
-    armed: bool,
 }
 
 impl Managed {
     pub(super) fn new(out: u32, config: &ValidConfig) -> Self {
-        Self {
-            out,
-            tm: Tm::new(config.clone()),
-            queue_mask: if config.queues == 1 { 0 } else { u8::MAX },
-            free_at: Instant::ZERO,
-            armed: false,
-        }
+        let queue_mask = if config.queues == 1 { 0 } else { u8::MAX };
+        Self { port: Port::new(out, 0, 0), tm: Tm::new(config.clone()), queue_mask }
     }
 
     /// Packets dropped here.
@@ -33,106 +24,62 @@ impl Managed {
         self.tm.pool_counters().dropped.packets
     }
 
-    /// The link is free.
-    pub(super) fn free(
-        &mut self,
-        now: Instant,
-        event_queue: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) {
-        self.armed = false;
-        event_queue.set(slot::NIC, NEVER);
-        self.transmit(now, event_queue, wires, flows);
-    }
-
     #[inline(never)]
-    pub(super) fn send(
-        &mut self,
-        now: Instant,
-        packet: Slot,
-        event_queue: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) {
-        let sent = wires.arena.get_mut(packet);
-        let queue = u32::from(sent.class & self.queue_mask);
-        let core = CorePacket {
-            id: PacketId(u64::from(packet)),
-            bytes: sent.bytes,
-            port: 0,
-            queue,
-            class: u32::from(sent.class),
-            flow: u64::from(sent.hash),
-            rank: u64::from(sent.rank),
-            eligible: Instant::ZERO,
-            unscheduled: sent.has(flag::UNSCHEDULED),
-            ect: sent.has(flag::ECT),
-        };
-        let wire = if self.free_at <= now { Wire::Idle } else { Wire::Busy };
-        let verdict = match self.tm.offer(now, &core, wire) {
-            Outcome::Sent => {
-                let metadata = wires.arena.metadata(packet, core.bytes);
-                self.free_at = wires.send(self.out, metadata, now);
-                return;
-            }
+    pub(super) fn send(&mut self, now: Instant, packet: Slot, cx: HostContext<'_>) {
+        let sent = cx.net.wires.arena.get_mut(packet);
+        let metadata = Metadata::of(sent, packet, sent.bytes);
+        let wire = self.port.wire(now);
+        let verdict = match self.tm.offer(now, &metadata.to_core(0, self.queue_mask, sent.rank), wire) {
+            Outcome::Sent => return self.port.send(now, slot::NIC, metadata, false, cx),
             Outcome::Verdict(verdict) => verdict,
         };
         match verdict {
             Verdict::Queued { marked } => {
                 if marked {
                     sent.flags |= flag::CE;
-                    flows.marked(sent.flow);
+                    cx.net.flows.marked(sent.flow);
                 }
             }
             // Trimming at a host is refused when the scenario is read.
             Verdict::Dropped { .. } | Verdict::Trimmed { .. } | Verdict::Returned { .. } => {
-                flows.dropped(sent.flow);
-                wires.arena.remove(packet);
+                cx.net.flows.dropped(sent.flow);
+                cx.net.wires.arena.remove(packet);
             }
         }
-        self.settle_losses(wires, flows);
-        if self.free_at <= now {
-            self.transmit(now, event_queue, wires, flows);
-        } else if !self.armed {
-            self.arm(self.free_at, event_queue, wires);
+        self.settle_losses(cx.net);
+        match wire {
+            Wire::Idle => self.transmit(now, cx),
+            Wire::Busy => self.port.wake_when_free(slot::NIC, cx),
         }
     }
 
-    fn arm(&mut self, at: Instant, event_queue: &mut HostAgenda<'_>, wires: &Wires) {
-        self.armed = true;
-        event_queue.set(slot::NIC, wires.clock.transmission(at, slot::NIC));
-    }
-
+    /// The link is free: the traffic manager picks the next packet.
     #[inline(never)]
-    fn transmit(&mut self, now: Instant, event_queue: &mut HostAgenda<'_>, wires: &mut Wires, flows: &mut FlowTable) {
+    pub(super) fn transmit(&mut self, now: Instant, cx: HostContext<'_>) {
         let departure = self.tm.next(now, 0);
-        self.settle_losses(wires, flows);
+        self.settle_losses(cx.net);
         if let Some(departure) = departure {
-            let metadata = wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
-            self.free_at = wires.send(self.out, metadata, now);
-            if self.tm.has_packets(0) {
-                self.arm(self.free_at, event_queue, wires);
-            }
-        } else if let Some(at) = self.tm.next_eligible(0).filter(|at| *at > now && *at < Instant::NEVER) {
-            self.arm(at, event_queue, wires);
+            let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
+            self.port.send(now, slot::NIC, metadata, self.tm.has_packets(0), cx);
+        } else {
+            self.port.wake_at(now, slot::NIC, self.tm.next_eligible(0), cx);
         }
     }
 
     #[inline(always)]
-    fn settle_losses(&mut self, wires: &mut Wires, flows: &mut FlowTable) {
+    fn settle_losses(&mut self, net: &mut Net) {
         if self.tm.has_losses() {
-            self.tell_losses(wires, flows);
+            self.tell_losses(net);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_losses(&mut self, wires: &mut Wires, flows: &mut FlowTable) {
+    fn tell_losses(&mut self, net: &mut Net) {
         for lost in self.tm.losses() {
             let packet = lost.id.0 as Slot;
-            flows.dropped(wires.arena.get(packet).flow);
-            wires.arena.remove(packet);
+            net.flows.dropped(net.wires.arena.get(packet).flow);
+            net.wires.arena.remove(packet);
         }
     }
 }

@@ -15,7 +15,8 @@ mod managed;
 use crate::event_queue::NEVER;
 use crate::flow::NONE;
 use crate::flows::FlowTable;
-use crate::host::{HostAgenda, slot};
+use crate::host::{HostContext, slot};
+use crate::net::Net;
 use crate::packet::{Metadata, Slot};
 use crate::scenario::{Handoff, NicSetup};
 use crate::wires::Wires;
@@ -145,37 +146,21 @@ impl Nic {
 
     /// Sends a packet of an end of a flow as soon as the wire and the packets before it allow.
     #[inline(always)]
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        metadata: Metadata,
-        from: (u32, End),
-        event_queue: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) -> Handed {
-        if self.send_at_once(now, metadata, wires) {
+    pub(crate) fn send(&mut self, now: Instant, metadata: Metadata, from: (u32, End), cx: HostContext<'_>) -> Handed {
+        if self.send_at_once(now, metadata, &mut cx.net.wires) {
             return Handed::Over;
         }
-        self.wait(now, metadata, from, event_queue, wires, flows)
+        self.wait(now, metadata, from, cx)
     }
 
     /// Puts a packet of an end of a flow, which could not be sent at once, where it waits.
     #[inline(always)]
-    fn wait(
-        &mut self,
-        now: Instant,
-        metadata: Metadata,
-        from: (u32, End),
-        event_queue: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) -> Handed {
+    fn wait(&mut self, now: Instant, metadata: Metadata, from: (u32, End), mut cx: HostContext<'_>) -> Handed {
         if let Discipline::Managed(managed) = &mut self.discipline {
-            managed.send(now, metadata.packet, event_queue, wires, flows);
+            managed.send(now, metadata.packet, cx.reborrow());
             return Handed::Over;
         }
-        self.enqueue(now, metadata, from, event_queue, wires, flows)
+        self.enqueue(now, metadata, from, cx)
     }
 
     /// As [`Nic::wait`], for callers that rarely need it: the metadata is made again, so that they have it in no memory.
@@ -186,29 +171,19 @@ impl Nic {
         now: Instant,
         packet: Slot,
         from: (u32, End),
-        event_queue: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
+        cx: HostContext<'_>,
     ) -> Handed {
-        let metadata = wires.arena.metadata(packet, wires.arena.get(packet).bytes);
-        self.wait(now, metadata, from, event_queue, wires, flows)
+        let metadata = cx.net.wires.arena.metadata(packet, cx.net.wires.arena.get(packet).bytes);
+        self.wait(now, metadata, from, cx)
     }
 
     #[inline(never)]
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        metadata: Metadata,
-        (flow, end): (u32, End),
-        event_queue: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) -> Handed {
-        let queue = &mut flows.flows[flow as usize].queues[end as usize];
+    fn enqueue(&mut self, now: Instant, metadata: Metadata, (flow, end): (u32, End), cx: HostContext<'_>) -> Handed {
+        let queue = &mut cx.net.flows.flows[flow as usize].queues[end as usize];
         let verdict = match &mut self.discipline {
             Discipline::Fq(fq) => {
                 if self.waiting >= fq.limit() {
-                    return self.drop(Reason::Full, flow, metadata.packet, wires, flows);
+                    return self.drop(Reason::Full, flow, metadata.packet, cx.net);
                 }
                 if *queue == NONE {
                     *queue = fq.open(flow, end);
@@ -220,55 +195,49 @@ impl Nic {
             Discipline::Unlimited | Discipline::Managed(_) => Err(Reason::Full),
         };
         if let Err(reason) = verdict {
-            return self.drop(reason, flow, metadata.packet, wires, flows);
+            return self.drop(reason, flow, metadata.packet, cx.net);
         }
         self.waiting += 1;
         if self.waiting == 1 {
-            self.arm(event_queue, wires);
+            self.arm(cx);
         }
         Handed::Waits
     }
 
     #[cold]
     #[inline(never)]
-    fn drop(&mut self, reason: Reason, flow: u32, packet: Slot, wires: &mut Wires, flows: &mut FlowTable) -> Handed {
+    fn drop(&mut self, reason: Reason, flow: u32, packet: Slot, net: &mut Net) -> Handed {
         self.dropped += 1;
-        flows.dropped(flow);
-        wires.arena.remove(packet);
+        net.flows.dropped(flow);
+        net.wires.arena.remove(packet);
         Handed::Dropped(reason)
     }
 
     /// Wakes the host when the wire has sent all that it has, if packets wait.
     #[inline(always)]
-    pub(crate) fn arm(&self, event_queue: &mut HostAgenda<'_>, wires: &Wires) {
-        let free_at = wires.links[self.out as usize].free_at;
-        event_queue
-            .set(slot::NIC, if self.waiting == 0 { NEVER } else { wires.clock.transmission(free_at, slot::NIC) });
+    pub(crate) fn arm(&self, mut cx: HostContext<'_>) {
+        let free_at = cx.net.wires.links[self.out as usize].free_at;
+        let key = if self.waiting == 0 { NEVER } else { cx.net.wires.clock.transmission(free_at, slot::NIC) };
+        cx.events.set(slot::NIC, key);
     }
 
     /// The link of a managed queue is free.
-    pub(crate) fn free(
-        &mut self,
-        now: Instant,
-        event_queue: &mut HostAgenda<'_>,
-        wires: &mut Wires,
-        flows: &mut FlowTable,
-    ) {
+    pub(crate) fn free(&mut self, now: Instant, cx: HostContext<'_>) {
         if let Discipline::Managed(managed) = &mut self.discipline {
-            managed.free(now, event_queue, wires, flows);
+            managed.transmit(now, cx);
         }
     }
 
     /// Hands the next packet to the wire, if one waits and the wire has room.
     #[inline(always)]
-    pub(crate) fn next(&mut self, now: Instant, wires: &mut Wires, flows: &mut FlowTable) -> Option<Departure> {
-        let free_at = wires.links[self.out as usize].free_at;
+    pub(crate) fn next(&mut self, now: Instant, net: &mut Net) -> Option<Departure> {
+        let free_at = net.wires.links[self.out as usize].free_at;
         if self.waiting == 0 || free_at.ps() > now.ps() + self.ahead.ps() {
             return None;
         }
         let departure = if let Discipline::Fq(fq) = &mut self.discipline {
             fq.dequeue(now, |flow, end| {
-                let flow = &mut flows.flows[flow as usize];
+                let flow = &mut net.flows.flows[flow as usize];
                 let is_open = flow.is_open(end);
                 if !is_open {
                     flow.queues[end as usize] = NONE;
@@ -276,12 +245,12 @@ impl Nic {
                 is_open
             })
         } else if let Discipline::Fifo(fifo) = &mut self.discipline {
-            fifo.dequeue(|flow, end| flows.flows[flow as usize].queues[end as usize] = NONE)?
+            fifo.dequeue(|flow, end| net.flows.flows[flow as usize].queues[end as usize] = NONE)?
         } else {
             return None;
         };
         self.waiting -= 1;
-        wires.send_behind(self.out, departure.metadata, now, FOREVER);
+        net.wires.send_behind(self.out, departure.metadata, now, FOREVER);
         Some(departure)
     }
 

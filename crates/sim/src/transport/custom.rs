@@ -2,12 +2,11 @@
 //!
 //! A program registers them when it starts; scenarios then have them by their names.
 
-use super::TransportKind;
 use super::congestion::{AckEvent, CongestionControl, Limits};
+use super::{Common, TransportKind, TransportSettings};
+use crate::described::{Described, Diagnostic, Field, Registry, Value};
 use forebay_tm::Duration;
-use forebay_tm::described::Described;
 use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
 
 /// The settings of a congestion control: what makes one for each flow.
 pub trait CongestionSettings: Described {
@@ -139,26 +138,32 @@ impl CustomTransport {
         self.about
     }
 
-    /// What there is to set.
-    pub fn settings(&self) -> &dyn Described {
-        self.settings.described()
-    }
-
-    /// What there is to set, to be changed.
-    pub fn settings_mut(&mut self) -> &mut dyn Described {
-        self.settings.described_mut()
-    }
-
-    pub(super) fn ecn(&self) -> bool {
-        self.settings.ecn()
-    }
-
-    pub(super) fn wants_telemetry(&self) -> bool {
-        self.settings.wants_telemetry()
-    }
-
     pub(super) fn start(&self, limits: &Limits) -> CustomControl {
         self.settings.start(limits)
+    }
+}
+
+impl Described for CustomTransport {
+    fn fields(&self) -> &'static [Field] {
+        self.settings.described().fields()
+    }
+
+    fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic> {
+        self.settings.described_mut().read(field, value)
+    }
+
+    fn text(&self, field: usize) -> Option<String> {
+        self.settings.described().text(field)
+    }
+}
+
+impl TransportSettings for CustomTransport {
+    fn adjust(&self, common: &mut Common) {
+        common.ecn = self.settings.ecn();
+    }
+
+    fn wants_telemetry(&self) -> bool {
+        self.settings.wants_telemetry()
     }
 }
 
@@ -170,26 +175,19 @@ impl Clone for CustomTransport {
 
 impl PartialEq for CustomTransport {
     fn eq(&self, other: &Self) -> bool {
-        let (one, two) = (self.settings(), other.settings());
-        self.name == other.name && (0..one.fields().len()).all(|field| one.get(field) == two.get(field))
+        self.name == other.name && (0..self.fields().len()).all(|field| self.text(field) == other.text(field))
     }
 }
 
-static TRANSPORTS: RwLock<Vec<CustomTransport>> = RwLock::new(Vec::new());
+static REGISTERED: Registry<CustomTransport> = Registry::new();
 
 /// Makes a congestion control of another crate known by its name in scenarios. False, and nothing changes, if there is a transport of that
 /// name.
 pub fn register_transport(transport: CustomTransport) -> bool {
-    let mut transports = TRANSPORTS.write().unwrap_or_else(PoisonError::into_inner);
-    let is_new =
-        !TransportKind::NAMES.contains(&transport.name) && transports.iter().all(|known| known.name != transport.name);
-    if is_new {
-        transports.push(transport);
-    }
-    is_new
+    REGISTERED.add(transport.name, transport, TransportKind::NAMES)
 }
 
 /// Those that were registered, with their default settings.
 pub(crate) fn registered() -> Vec<CustomTransport> {
-    TRANSPORTS.read().unwrap_or_else(PoisonError::into_inner).clone()
+    REGISTERED.all().into_iter().map(|(_, transport)| transport).collect()
 }

@@ -1,0 +1,177 @@
+//! From a scenario and a plan of its traffic to a network that can run.
+
+use super::World;
+use super::links::{FabricLinks, connect, is_scripted};
+use crate::event_queue::EventQueue;
+use crate::flow::TrafficPlan;
+use crate::flows::FlowTable;
+use crate::host::{self, Host};
+use crate::measure::breakdown::Trails;
+use crate::measure::drops::Drops;
+use crate::measure::progress::ProgressSampler;
+use crate::measure::sample::Sampler;
+use crate::measure::trace::Tracer;
+use crate::net::Net;
+use crate::nic::Nic;
+use crate::paths::Fabric;
+use crate::routing::{Alive, Ports, Routes};
+use crate::scenario::Scenario;
+use crate::switch::{HOST_RATE, Switch};
+use crate::traffic::Traffic;
+use crate::transport::TransportKind;
+use crate::wires::Wires;
+use forebay_tm::Duration;
+use forebay_tm::random::mix;
+
+impl<'s> World<'s> {
+    /// The network of a scenario, before anything has happened.
+    pub fn new(scenario: &'s Scenario, plan: &TrafficPlan) -> Self {
+        let (network, measure, seed) = (&scenario.network, &scenario.measure, scenario.seed);
+        let telemetry = scenario.transports.iter().any(|(_, config)| config.kind.settings().wants_telemetry());
+        let degrees = degrees(scenario);
+        let cabling = Ports::new(network);
+        let mut wires = Wires::new(event_queues(scenario, &degrees), telemetry);
+        let links = connect(scenario, &cabling, &mut wires, &degrees);
+        let mut flows = flow_table(scenario, plan);
+        let mut traffic = Traffic::new(plan, seed);
+        let starts = starts(scenario, plan, &mut traffic, &mut flows);
+        let alive = Alive::all(network);
+        let routes = Routes::new(network, &cabling, &alive);
+        let tracer = Tracer::new(!measure.trace_flows.is_empty(), &measure.trace_switches, network.switches.len());
+        let watched = telemetry || tracer.is_active();
+        let hosts = hosts(scenario, starts, &links, &flows, &wires);
+        // What happens to a link comes too late for packets that were put on it before they are sent.
+        let switches = switches(scenario, &links, &routes, watched || !scenario.changes.is_empty());
+        for (number, host) in hosts.iter().enumerate() {
+            let key = host.next_start(&flows, &wires);
+            wires.announce(number as u32, host::slot::STARTS, key);
+        }
+        for (number, switch) in switches.iter().enumerate() {
+            for (slot, due) in switch.generators() {
+                let key = wires.clock.timer(due, slot);
+                wires.announce(network.switch_node(number), slot, key);
+            }
+        }
+        if measure.breakdown {
+            wires.trails = Trails::of_network(&links.outgoing, wires.links.len());
+        }
+        let buffers = switches.iter().map(|switch| switch.views().count());
+        let drops = Drops::new(&measure.drops, measure.drops_limit as usize, buffers);
+        let sampler = Sampler::new(measure, &switches);
+        let fabric = Fabric::new(network, routes, seed);
+        let paths = scenario.paths;
+        Self {
+            scenario,
+            net: Net { watched, wires, flows, traffic, fabric, tracer, drops, paths, telemetry, seed, events: 0 },
+            hosts,
+            switches,
+            cabling,
+            links_of: links.of_cable,
+            alive,
+            sampler,
+            progress: ProgressSampler::new(&measure.progress, scenario.workloads.len()),
+            lookahead: lookahead(scenario),
+            windows: 0,
+        }
+    }
+}
+
+/// Cables that end at each node.
+fn degrees(scenario: &Scenario) -> Vec<usize> {
+    let mut degrees = vec![0usize; scenario.network.nodes()];
+    for cable in &scenario.network.cables {
+        degrees[cable.a as usize] += 1;
+        degrees[cable.b as usize] += 1;
+    }
+    degrees
+}
+
+/// The event queue of each node.
+fn event_queues(scenario: &Scenario, degrees: &[usize]) -> Vec<EventQueue> {
+    let (hosts, switches) = degrees.split_at(scenario.network.hosts.len());
+    let of_hosts = hosts.iter().map(|_| host::slot::COUNT);
+    let of_switches = switches.iter().zip(&scenario.switches).map(|(ports, setup)| Switch::slots(*ports, setup));
+    of_hosts.chain(of_switches).map(EventQueue::new).collect()
+}
+
+/// The flows of a plan.
+fn flow_table(scenario: &Scenario, plan: &TrafficPlan) -> FlowTable {
+    let transports = scenario.transports.iter().map(|(_, config)| config.clone()).collect();
+    let mut flows = FlowTable::new(transports, scenario.seed);
+    // A flow is named by its workload and its place in it, so that other workloads do not change its paths.
+    let mut places = vec![0u64; scenario.workloads.len().max(1)];
+    for spec in &plan.flows {
+        let place = places.get_mut(usize::from(spec.workload)).map_or(0, |place| {
+            *place += 1;
+            *place
+        });
+        flows.add(*spec, mix(u64::from(spec.workload)) ^ place);
+    }
+    flows.applications.clone_from(&plan.applications);
+    // A switch that plays a script holds packets.
+    let scripts = scenario.switches.iter().filter_map(|setup| setup.script.as_ref());
+    flows.held = scripts.map(|script| script.round_trip).max().unwrap_or(Duration::ZERO);
+    for flow in &scenario.measure.trace_flows {
+        if let Some(flow) = flows.flows.get_mut(*flow as usize) {
+            flow.traced = true;
+        }
+    }
+    flows
+}
+
+/// The flows of each host that start at their own time, in order: those of the plan, and the first requests of clients.
+fn starts(scenario: &Scenario, plan: &TrafficPlan, traffic: &mut Traffic, flows: &mut FlowTable) -> Vec<Vec<u32>> {
+    let requests = traffic.first_requests(flows);
+    let mut starts: Vec<Vec<u32>> = vec![Vec::new(); scenario.network.hosts.len()];
+    for number in (0..plan.flows.len() as u32).chain(requests) {
+        let flow = &flows.flows[number as usize];
+        if flow.waits_for == 0 {
+            starts[flow.src as usize].push(number);
+        }
+    }
+    for starts in &mut starts {
+        starts.sort_by_key(|number| (flows.records[*number as usize].spec.start, *number));
+    }
+    starts
+}
+
+fn hosts(
+    scenario: &Scenario,
+    starts: Vec<Vec<u32>>,
+    links: &FabricLinks,
+    flows: &FlowTable,
+    wires: &Wires,
+) -> Vec<Host> {
+    // Pulls are as far apart as the packets that they ask for.
+    let pulled = flows.transports.iter().filter(|config| matches!(config.kind, TransportKind::Ndp(_)));
+    let full = pulled.map(|config| config.common.mss + config.common.header).max().unwrap_or(1_500);
+    let host = |(number, starts): (usize, Vec<u32>)| {
+        let (out, incoming) = (links.out(number)[0], links.first_incoming[number]);
+        let rate = wires.links[out as usize].rate;
+        let nic = Nic::new(&scenario.nic, number, out, rate);
+        Host::new(number as u32, incoming, nic, starts, rate.serialization(u64::from(full)))
+    };
+    starts.into_iter().enumerate().map(host).collect()
+}
+
+fn switches(scenario: &Scenario, links: &FabricLinks, routes: &Routes, watch: bool) -> Vec<Switch> {
+    let switch = |(number, setup)| {
+        let node = scenario.network.switch_node(number) as usize;
+        let links = (links.out(node), links.first_incoming[node]);
+        let mut switch = Switch::new(number as u32, setup, links, scenario.seed, watch);
+        switch.forwarding_mut().reroute(routes);
+        switch
+    };
+    scenario.switches.iter().enumerate().map(switch).collect()
+}
+
+/// The least time that a packet takes from one node to the next: the shortest packet is a byte long, and hosts send it to a switch that plays
+/// a script faster than the cable says.
+fn lookahead(scenario: &Scenario) -> u64 {
+    let of_cables = scenario.network.cables.iter().map(|cable| {
+        let is_faster = is_scripted(scenario, cable.a as usize) || is_scripted(scenario, cable.b as usize);
+        let rate = if is_faster { cable.rate.max(HOST_RATE) } else { cable.rate };
+        (cable.delay.ps() + rate.serialization(1).ps()).max(1)
+    });
+    of_cables.min().unwrap_or(1)
+}

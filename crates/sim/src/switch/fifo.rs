@@ -1,0 +1,90 @@
+//! Switches in which it is known on arrival when a packet leaves ([`FifoTm`]): it is put on the wire at once, and the end of its
+//! transmission is no event.
+
+use super::SwitchKind;
+use super::forwarding::Forwarding;
+use crate::net::{Context, Net};
+use crate::packet::{Metadata, flag};
+use crate::scenario::SwitchSetup;
+use forebay_tm::{FifoTm, Instant, Verdict, View};
+
+/// A switch of FIFO queues, one for each port.
+pub(crate) struct FifoSwitch {
+    forwarding: Forwarding,
+    buffers: Vec<FifoTm>,
+}
+
+impl FifoSwitch {
+    /// Gives back what it was given if not all buffers are such that it is known when packets leave.
+    pub(super) fn new(forwarding: Forwarding, setup: &SwitchSetup) -> Result<Self, Forwarding> {
+        match setup.buffers.iter().map(|config| FifoTm::new(config.clone())).collect() {
+            Some(buffers) => Ok(Self { forwarding, buffers }),
+            None => Err(forwarding),
+        }
+    }
+
+    fn advance(&mut self, until: Instant) {
+        let Some(last) = until.ps().checked_sub(1).map(Instant::from_ps) else { return };
+        self.buffers.iter_mut().for_each(|tm| tm.advance(last));
+    }
+
+    /// Sees to a packet that was marked or dropped. Returns whether it goes to the wire.
+    #[cold]
+    #[inline(never)]
+    fn is_sent(&mut self, now: Instant, number: usize, metadata: Metadata, verdict: Verdict, net: &mut Net) -> bool {
+        let packet = net.wires.arena.get_mut(metadata.packet);
+        let flow = packet.flow;
+        if verdict == (Verdict::Queued { marked: true }) {
+            packet.flags |= flag::CE;
+            net.flows.marked(flow);
+            return true;
+        }
+        net.flows.dropped(flow);
+        let buffer = self.forwarding.ports[number].buffer as usize;
+        self.forwarding.note_drop(now, buffer, &self.buffers[buffer]);
+        if let Verdict::Dropped { reason } = verdict {
+            self.forwarding.keep_drop(now, number, (metadata.packet, reason), &self.buffers[buffer], net);
+        }
+        net.wires.arena.remove(metadata.packet);
+        false
+    }
+}
+
+impl SwitchKind for FifoSwitch {
+    const TRANSMITS: bool = false;
+
+    fn forwarding(&self) -> &Forwarding {
+        &self.forwarding
+    }
+
+    fn forwarding_mut(&mut self) -> &mut Forwarding {
+        &mut self.forwarding
+    }
+
+    fn view(&self, buffer: usize) -> &dyn View {
+        &self.buffers[buffer]
+    }
+
+    fn settle_before(&mut self, until: Instant, _: &mut Net) {
+        self.advance(until);
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.advance(at);
+    }
+
+    #[inline(always)]
+    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+        let Some(number) = self.forwarding.next_hop(metadata, cx.net) else {
+            return cx.net.wires.lose(metadata.packet);
+        };
+        let port = &mut self.forwarding.ports[number];
+        let tm = &mut self.buffers[port.buffer as usize];
+        let verdict = tm.offer(now, port.local, metadata.bytes(), metadata.ect(), port.free_at);
+        if verdict != (Verdict::Queued { marked: false }) && !self.is_sent(now, number, metadata, verdict, cx.net) {
+            return;
+        }
+        let port = &mut self.forwarding.ports[number];
+        port.free_at = cx.net.wires.send(port.out, metadata, now.max(port.free_at));
+    }
+}

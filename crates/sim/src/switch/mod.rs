@@ -1,0 +1,221 @@
+//! A switch: the traffic managers of its ports, between its links.
+//!
+//! [`PlainSwitch`] is that and nothing else. The others do more, by what they have around one: [`MirrorSwitch`] keeps the headers of packets
+//! that were dropped, [`ChipSwitch`] runs a program, [`ScriptedSwitch`] plays a script. [`FifoSwitch`] is a plain one of FIFO queues that is
+//! faster.
+
+mod drops;
+mod fifo;
+mod forwarding;
+mod mirror;
+mod plain;
+mod port;
+mod scripted;
+
+pub(crate) use forwarding::Forwarding;
+pub(crate) use mirror::Mirror;
+pub(crate) use plain::PlainSwitch;
+pub(crate) use port::Port;
+pub(crate) use scripted::HOST_RATE;
+
+use crate::chip::ChipSwitch;
+use crate::event_queue::{EventQueue, FixedEventQueue, Key, MAX_SLOTS};
+use crate::measure::RecirculationRecord;
+use crate::measure::chip::ChipRecord;
+use crate::net::{Context, Net};
+use crate::packet::Metadata;
+use crate::scenario::SwitchSetup;
+use fifo::FifoSwitch;
+use forebay_script::trace::Event;
+use forebay_tm::{Instant, View};
+use mirror::MirrorSwitch;
+use scripted::ScriptedSwitch;
+
+/// A kind of switch: what it does with its events, and what can be seen of it.
+pub(crate) trait SwitchKind {
+    /// Its event queue has ends of transmissions, and what else is its own; if not, arrivals are all there is.
+    const TRANSMITS: bool = true;
+
+    fn forwarding(&self) -> &Forwarding;
+
+    fn forwarding_mut(&mut self) -> &mut Forwarding;
+
+    /// What can be seen of a buffer.
+    fn view(&self, buffer: usize) -> &dyn View;
+
+    /// Lets the buffers do what was due before an instant. It would be done at the next arrival or departure, with the same outcome.
+    fn settle_before(&mut self, until: Instant, net: &mut Net);
+
+    /// The run ends.
+    fn end(&mut self, _at: Instant) {}
+
+    /// The event of a slot in the lower half is due: a port has sent what it sent, or, behind the ports, something of its own.
+    fn due<const NODES: usize>(&mut self, _now: Instant, _slot: usize, _cx: Context<'_, NODES>) {}
+
+    /// A packet has come in by a link: those of the ports, then those that come from the switch itself.
+    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: Metadata, cx: Context<'_, NODES>);
+}
+
+/// Handles all events before the horizon.
+fn run_sized<K: SwitchKind, const NODES: usize>(
+    switch: &mut K,
+    events: FixedEventQueue<'_, NODES>,
+    horizon: Key,
+    net: &mut Net,
+) {
+    let first_arrival = FixedEventQueue::<NODES>::ARRIVALS;
+    let mut cx = Context { events, net };
+    loop {
+        let key = cx.events.next();
+        if key >= horizon {
+            return;
+        }
+        cx.net.events += 1;
+        let now = cx.net.wires.clock.instant(key);
+        let slot = key.slot();
+        if K::TRANSMITS && slot < first_arrival {
+            switch.due(now, slot, cx.reborrow());
+            continue;
+        }
+        let from = slot & (first_arrival - 1);
+        let (metadata, next) = cx.net.wires.take(switch.forwarding().first_incoming + from as u32);
+        cx.events.set(slot, next);
+        switch.arrival(now, from, metadata, cx.reborrow());
+    }
+}
+
+/// Runs the loop that was made for the slots of an event queue: one of these numbers of slots, or the most that there can be.
+macro_rules! run_for_slots {
+    ($switch:expr, $events:expr, $horizon:expr, $net:expr, [$($slots:literal)*]) => {
+        match $events.slots() {
+            $($slots => run_sized::<_, { 2 * $slots }>($switch, $events.sized(), $horizon, $net),)*
+            _ => run_sized::<_, { 2 * MAX_SLOTS }>($switch, $events.sized(), $horizon, $net),
+        }
+    };
+}
+
+/// Slots that the event queue of a chip may have: each number has a copy of the loop.
+const CHIP_SLOTS: [usize; 2] = [32, 256];
+
+/// One of the kinds.
+pub(crate) enum Switch {
+    Fifo(FifoSwitch),
+    Plain(PlainSwitch),
+    Mirror(MirrorSwitch),
+    Scripted(ScriptedSwitch),
+    Chip(Box<ChipSwitch>),
+}
+
+/// The same of every kind.
+macro_rules! each_kind {
+    ($switch:expr, $kind:ident => $what:expr) => {
+        match $switch {
+            Self::Fifo($kind) => $what,
+            Self::Plain($kind) => $what,
+            Self::Mirror($kind) => $what,
+            Self::Scripted($kind) => $what,
+            Self::Chip($kind) => $what,
+        }
+    };
+}
+
+impl Switch {
+    /// `out` are the links that its ports send on. Those that they receive from stand together, from `first_incoming` on; recirculation
+    /// links follow. A packet may be put on the wire long before it is sent if nobody would `watch` it meanwhile.
+    pub(crate) fn new(
+        number: u32,
+        setup: &SwitchSetup,
+        (out, first_incoming): (&[u32], u32),
+        seed: u64,
+        watch: bool,
+    ) -> Self {
+        let forwarding = Forwarding::new(number, setup, out, first_incoming, seed);
+        if let Some(script) = &setup.script {
+            return Self::Scripted(ScriptedSwitch::new(PlainSwitch::new(forwarding, setup), script));
+        }
+        if let Some(chip) = &setup.chip {
+            return Self::Chip(Box::new(ChipSwitch::new(PlainSwitch::new(forwarding, setup), chip, seed)));
+        }
+        if let Some(mirror) = &setup.mirror {
+            return Self::Mirror(MirrorSwitch::new(PlainSwitch::new(forwarding, setup), mirror));
+        }
+        if watch {
+            return Self::Plain(PlainSwitch::new(forwarding, setup));
+        }
+        match FifoSwitch::new(forwarding, setup) {
+            Ok(fifo) => Self::Fifo(fifo),
+            Err(forwarding) => Self::Plain(PlainSwitch::new(forwarding, setup)),
+        }
+    }
+
+    /// Slots of its event queue: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
+    /// both. Switches that mirror or play a script have all there can be, programmable chips one of a few numbers.
+    pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
+        if let Some(chip) = &setup.chip {
+            let needed = 2 * (ports + chip.inside(ports));
+            return CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
+        }
+        if setup.mirror.is_some() || setup.script.is_some() { MAX_SLOTS } else { 2 * ports.next_power_of_two() }
+    }
+
+    /// Handles all events before the horizon.
+    pub(crate) fn run(&mut self, events: &mut EventQueue, horizon: Key, net: &mut Net) {
+        match self {
+            Self::Fifo(switch) => run_for_slots!(switch, events, horizon, net, [2 4 8 16 32 64 128 256 512]),
+            Self::Plain(switch) => run_for_slots!(switch, events, horizon, net, [2 4 8 16 32 64 128 256 512]),
+            Self::Mirror(switch) => run_for_slots!(switch, events, horizon, net, []),
+            Self::Scripted(switch) => run_for_slots!(switch, events, horizon, net, []),
+            Self::Chip(switch) => run_for_slots!(&mut **switch, events, horizon, net, [32 256]),
+        }
+    }
+
+    /// Its ports and its forwarding table.
+    pub(crate) fn forwarding(&self) -> &Forwarding {
+        each_kind!(self, kind => kind.forwarding())
+    }
+
+    /// Its ports and its forwarding table, to be changed.
+    pub(crate) fn forwarding_mut(&mut self) -> &mut Forwarding {
+        each_kind!(self, kind => kind.forwarding_mut())
+    }
+
+    /// What can be seen of a buffer.
+    pub(crate) fn view(&self, buffer: usize) -> &dyn View {
+        each_kind!(self, kind => kind.view(buffer))
+    }
+
+    /// What can be seen of all buffers.
+    pub(crate) fn views(&self) -> impl Iterator<Item = &dyn View> {
+        (0..self.forwarding().at_drops.len()).map(|buffer| self.view(buffer))
+    }
+
+    /// See [`SwitchKind::settle_before`].
+    pub(crate) fn settle_before(&mut self, until: Instant, net: &mut Net) {
+        each_kind!(self, kind => kind.settle_before(until, net));
+    }
+
+    /// See [`SwitchKind::end`].
+    pub(crate) fn end(&mut self, at: Instant) {
+        each_kind!(self, kind => kind.end(at));
+    }
+
+    /// What it has seen of the flows of its script, if it plays one.
+    pub(crate) fn seen_of_script(&mut self) -> Vec<Event> {
+        if let Self::Scripted(switch) = self { switch.seen() } else { Vec::new() }
+    }
+
+    /// What its chip has seen, if it is one.
+    pub(crate) fn chip_record(&self) -> Option<ChipRecord> {
+        if let Self::Chip(switch) = self { Some(switch.record()) } else { None }
+    }
+
+    /// Its packet generators, if it is a chip: their slots, and when they are due first.
+    pub(crate) fn generators(&self) -> Vec<(usize, Instant)> {
+        if let Self::Chip(switch) = self { switch.generators().collect() } else { Vec::new() }
+    }
+
+    /// Its recirculation ports, if it mirrors.
+    pub(crate) fn recirculation(&self) -> Vec<RecirculationRecord> {
+        if let Self::Mirror(switch) = self { switch.records().collect() } else { Vec::new() }
+    }
+}
