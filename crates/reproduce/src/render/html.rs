@@ -97,11 +97,10 @@ pub(crate) fn page(paper: &Paper, views: &[View<'_>], all: &Reproduction, scenar
     let links: Vec<String> =
         views.iter().map(|view| format!("<a href=\"#{}\">{}</a>", view.slug(), escape(view.figure.number))).collect();
     let mut body = format!(
-        "<header><h1>{}</h1>\n<p>{}</p>\n<p class=\"links\"><a href=\"../{}\">All papers</a> <a href=\"{}.md\">as text</a> {}</p></header>\n<main>\n",
+        "<header><h1>{}</h1>\n<p>{}</p>\n<p class=\"links\"><a href=\"../{}\">All papers</a> {}</p></header>\n<main>\n",
         escape(&title_of(paper)),
         prose(paper.about),
         super::PAGE,
-        paper.id,
         links.join(" "),
     );
     body.push_str("<article><h3>Headline claims</h3>\n");
