@@ -15,7 +15,7 @@ settings! {
     pub struct FatTree {
         /// Ports of a switch; even.
         pub k: usize = 8 => needed,
-        /// An edge switch has `k/2` times so many hosts, and `k/2` uplinks.
+        /// An edge switch has this many times `k/2` hosts, and `k/2` uplinks.
         pub oversubscription: usize = 1,
         /// The rate of each host's cable.
         pub host_rate: Rate = Rate::from_gbps(100); carries => like rate,

@@ -20,12 +20,12 @@ pub struct Wire {
 }
 
 settings! {
-    /// What holds for all cables that do not say otherwise.
+    /// Defaults of all cables.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct GraphDefaults {
-        /// The rate of cables that give none.
+        /// The default rate of cables.
         pub rate: Option<Rate> = None; if_set(carries),
-        /// The delay of cables that give none.
+        /// The default delay of cables.
         pub delay: Option<Duration> = None; if_set(delay),
     }
 }

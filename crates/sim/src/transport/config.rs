@@ -136,7 +136,7 @@ settings! {
     /// What all transports share.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Common {
-        /// Whose TCP it is.
+        /// The TCP implementation to follow.
         pub stack: Stack = Stack::Rfc,
         /// Payload of a full packet.
         pub mss: u32 as Size<1, 65_000> = 1_460,
@@ -144,11 +144,12 @@ settings! {
         pub header: u32 as Size<0, 1_000> = 40,
         /// Bytes of an ACK on the wire.
         pub ack_bytes: u32 as Size<1, 65_000> = 64,
-        /// The first window: packets, `"bdp"` (the sender's link rate times the base round trip, rounded up) or `"flow"` (all of it).
+        /// The initial window: packets, `"bdp"` (the sender's link rate times the base round trip, rounded up) or
+        /// `"flow"` (the whole flow).
         pub initial_window: InitialWindow = InitialWindow::Packets(10),
         /// The largest window in packets, if there is one.
         pub max_window: Option<u32> = None; if_set(at_least_one),
-        /// The first slow-start threshold in packets; none: slow start goes on until the first congestion.
+        /// The initial slow-start threshold in packets; none: slow start lasts until the first congestion.
         pub initial_ssthresh: Option<u32> = None; if_set(at_least_one),
         /// The shortest retransmission timeout.
         pub rto_min: Duration = Duration::from_us(10_000); lasts,
@@ -156,25 +157,27 @@ settings! {
         pub rto_initial: Duration = Duration::from_us(10_000); lasts,
         /// The longest retransmission timeout, after back-off.
         pub rto_max: Duration = Duration::from_us(4_000_000); lasts,
-        /// Packets that one ACK acknowledges at most.
+        /// The most packets that one ACK acknowledges.
         pub ack_every: u32 = 1; at_least_one,
-        /// How long an ACK may be held back for that.
+        /// The longest delay of an ACK for that.
         pub ack_delay: Duration = Duration::from_us(500),
         /// Packets are ECN-capable.
         pub ecn: bool = false,
         /// The class of ACKs, NACKs and pulls; none: that of the flow.
         pub ack_class: Option<u8> = None,
-        /// Packets of the first so many bytes of payload are flagged unscheduled (`alpha_unscheduled` of ABM), as ACKs always are; none: of
-        /// the first bandwidth-delay product.
+        /// The first bytes of a flow whose packets are flagged unscheduled (`alpha_unscheduled` of ABM); ACKs always
+        /// are; none: the bandwidth-delay product.
         pub unscheduled: Option<Bytes> = None,
-        /// The rank of all packets, for schedulers that rank; none: bytes left of the flow, or what else the transport ranks by.
+        /// The rank of all packets, for schedulers by rank; none: the rank that the transport gives, mostly the bytes
+        /// left of the flow.
         pub fixed_rank: Option<u32> = None,
-        /// Data is sent when a header alone has been there and back; otherwise the connection was opened beforehand.
+        /// Data is sent after a handshake of one round trip; otherwise the connection is open from the start.
         pub handshake: bool = false,
-        /// How losses are repaired: `"sack"`: all packets that three others overtook are lost (RFC 6675); `"newreno"`: only the first is, and
-        /// the next at each partial ACK (RFC 6582).
+        /// Loss recovery. `"sack"`: all packets that three later ones have overtaken count as lost (RFC 6675);
+        /// `"newreno"`: only the first one, and the next one at each partial ACK (RFC 6582).
         pub recovery: Recovery = Recovery::Sack,
-        /// The receive window before the first ACK of data: that of a handshake has 16 bits; with `"linux"` it then grows. None: no limit.
+        /// The receive window until the first ACK of data; in a handshake it has 16 bits. With `"linux"` it then
+        /// grows. None: no limit.
         pub receive_window: Option<Bytes> = None,
     }
 }

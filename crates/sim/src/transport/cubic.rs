@@ -26,18 +26,18 @@ settings! {
     pub struct CubicConfig {
         /// The scale of the cubic.
         pub c: f64 = 0.4; above_zero,
-        /// What is left of the window after a loss.
+        /// The factor of the window at a loss.
         pub beta: f64 = 0.7; share,
-        /// What ends slow start before congestion does.
+        /// The algorithm that ends slow start before a loss does.
         pub hystart: SlowStartExit = SlowStartExit::HyStart,
-        /// Give way to newcomers.
+        /// Fast convergence: release bandwidth to new flows.
         pub fast_convergence: bool = true,
-        /// The least growth of the delay that ends slow start.
+        /// The smallest increase of the delay that ends slow start.
         pub hystart_delay_min: Duration = Duration::from_us(4_000); lasts,
-        /// Never grow slower than Reno (RFC 9438, section 4.3). ns-3 has long done without.
+        /// Never grow slower than Reno (RFC 9438, section 4.3). Older versions of ns-3 lack this.
         pub reno_friendly: bool = true,
-        /// Until the first loss, congestion avoidance adds a packet for at most so many packets that are acknowledged: Linux and ns-3 grow
-        /// by 5% per round trip (20) as long as they do not know where the limit is. None: as RFC 9438 says.
+        /// Until the first loss, congestion avoidance adds one packet for at most this many acknowledged packets:
+        /// Linux and ns-3 grow by 5% per round trip (20) until they have found the limit. None: as in RFC 9438.
         pub probe: Option<u32> = None; if_set(at_least_one),
     }
 }

@@ -15,7 +15,7 @@ settings! {
         pub gain: f64 = 1.0 / 16.0; share,
         /// Alpha at the start.
         pub initial_alpha: f64 = 1.0; share,
-        /// Cut on every marked ACK, not once a window (Netbench).
+        /// Reduce the window on every marked ACK, not once per window (Netbench).
         pub cut_per_ack: bool = false,
     }
 }

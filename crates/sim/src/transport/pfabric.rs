@@ -46,7 +46,7 @@ settings! {
         pub rto_rtts: f64 = 3.0; above_zero,
         /// Timeouts in a row after which only probes are sent.
         pub probe_after: u32 = 5; at_least_one,
-        /// What packets are ranked by.
+        /// The rank of packets: the bytes left of the flow, or as in Netbench by sequence number.
         pub rank: RankBy = RankBy::Remaining,
     }
 }

@@ -15,7 +15,7 @@ settings! {
     pub struct TimelyConfig {
         /// The weight of the latest difference in the RTT gradient.
         pub alpha: f64 = 0.875; share,
-        /// How strongly the rate falls.
+        /// The factor of the multiplicative decrease.
         pub beta: f64 = 0.8; share,
         /// Below this RTT the rate grows.
         pub t_low: Duration = Duration::from_us(200); lasts,
@@ -23,7 +23,7 @@ settings! {
         pub t_high: Duration = Duration::from_us(500); lasts,
         /// The additive step.
         pub additive: Rate = Rate::from_bps(100_000_000),
-        /// Steps of hyperactive increase start after so many good ones.
+        /// Consecutive increases after which hyperactive increase starts.
         pub hyper_after: u32 = 5; at_least_one,
         /// The rate does not fall below this.
         pub min_rate: Rate = Rate::from_bps(100_000_000); sends,

@@ -27,7 +27,7 @@ use forebay_tm::random::Random;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant, Rate};
 
-/// When packets leave.
+/// Whether the times between packets are constant or exponential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
     /// Back to back at the rate.
@@ -53,7 +53,7 @@ settings! {
     pub struct UdpConfig {
         /// The rate on the wire while the source is on; none: that of the host's link.
         pub rate: Option<Rate> = None; if_set(sends),
-        /// When packets leave.
+        /// Whether the times between packets are constant or exponential.
         pub arrivals: Arrivals = Arrivals::Constant,
         /// The payloads: `mss`, or exponential with that mean.
         pub sizes: Spread = Spread::Constant,
@@ -61,7 +61,7 @@ settings! {
         pub max_payload: u32 as Size<1, 65_000> = 9_000,
         /// How long the source is on; none: always.
         pub on: Option<Duration> = None; if_set(lasts),
-        /// How long it is off in between; none: never.
+        /// How long the source is off in between; none: never.
         pub off: Option<Duration> = None; if_set(lasts),
         /// Whether these times are constant or means.
         pub on_off: Spread = Spread::Constant,
