@@ -10,7 +10,7 @@ use forebay_runner::destination::{self, Kind, PAGE, SWEEP, default_directory};
 use forebay_runner::estimate::{self, Estimate};
 use forebay_runner::inputs::Inputs;
 use forebay_runner::sweep::{
-    Dimension, Done, Job, Standing, Sweep, parse_seeds, run_all, run_to_directory, standing, table,
+    Dimension, Done, Job, Standing, Sweep, parse_seeds, run_all, run_to_directory, seed_table, standing, table,
 };
 use forebay_runner::{ScenarioFile, warnings};
 use forebay_sim::scenario::sweep::SweepPoint;
