@@ -3,6 +3,7 @@
 //! A class is registered by its name. Files then choose it as they choose the built-in ones. An exception in a scheme leaves the
 //! simulator as a panic that carries it, and becomes the exception of whatever was called ([`caught`]).
 
+use forebay_sim::described as scenario;
 use forebay_tm::described::{Absent, Described, Field, Kind, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,6 +20,8 @@ pub(crate) struct Scheme {
     /// The class as it was registered last.
     class: Arc<Py<PyType>>,
     fields: &'static [Field],
+    /// The same, as scenarios have them.
+    in_scenarios: &'static [scenario::Field],
     /// By field.
     defaults: Arc<Vec<Value>>,
 }
@@ -45,11 +48,21 @@ impl Scheme {
             fields.push(Field { key, about, kind, optional: false, absent: Absent::Default });
             defaults.push(value);
         }
+        let in_scenarios = fields.iter().map(|field: &Field| {
+            let values = match field.kind {
+                Kind::Flag => "true, false",
+                Kind::Real => "number",
+                _ => "whole number",
+            };
+            scenario::Field::optional(field.key, values, field.about)
+        });
+        let in_scenarios = in_scenarios.collect::<Vec<_>>().leak();
         let scheme = Self {
             // Names in files live as long as the program.
             name: known.unwrap_or_else(|| name.to_owned().leak()),
             class: Arc::new(class.clone().unbind()),
             fields: fields.leak(),
+            in_scenarios,
             defaults: Arc::new(defaults),
         };
         schemes.insert(scheme.name, scheme.clone());
@@ -148,6 +161,32 @@ impl Described for Settings {
             self.changed.insert(key, value);
         }
         fits
+    }
+}
+
+impl scenario::Described for Settings {
+    fn fields(&self) -> &'static [scenario::Field] {
+        self.scheme.current().in_scenarios
+    }
+
+    fn read(&mut self, field: usize, value: &scenario::Value<'_>) -> Result<(), scenario::Diagnostic> {
+        let Field { key, kind, .. } = &self.scheme.current().fields[field];
+        let read = match kind {
+            Kind::Flag => Value::Flag(value.boolean()?),
+            Kind::Real => Value::Real(value.real()?),
+            _ => Value::Integer(value.number()?),
+        };
+        self.changed.insert(key, read);
+        Ok(())
+    }
+
+    fn text(&self, field: usize) -> Option<String> {
+        match self.get(field) {
+            Value::Real(number) => Some(format!("{number:?}")),
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Flag(flag) => Some(flag.to_string()),
+            _ => None,
+        }
     }
 }
 

@@ -28,6 +28,8 @@ mod pisa;
 mod progress;
 mod replay;
 mod report;
+mod report_detail;
+mod report_scenario;
 mod reproduce;
 mod rtl;
 mod run;

@@ -5,7 +5,9 @@ use crate::args::ReportArgs;
 use crate::found::{self, Found, below, look};
 use crate::output::print;
 use crate::outputs::Outputs;
-use forebay_report::{Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
+use crate::report_detail::detail;
+use crate::report_scenario;
+use forebay_report::{Amount, Detail, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
 use forebay_results::directory::{file_names, read_run};
 use forebay_results::{RunDirectory, Table};
 use forebay_runner::destination::PAGE;
@@ -172,6 +174,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         ("simulated", format!("{:.3} ms", summary.run.end_ps as f64 / 1e9)),
     ];
     let mut facts: Vec<(String, String)> = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    facts.extend(report_scenario::facts(run));
     if summary.run.interrupted {
         facts.push(("interrupted".to_owned(), "yes".to_owned()));
     }
@@ -209,6 +212,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         workloads: names,
         queries: query_points(&queries, &query_workloads),
         timeline: if with_timeline { timeline(run)? } else { Vec::new() },
+        detail: if with_timeline { detail(run)? } else { Detail::default() },
         drops: summary.losses_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
         tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
         occupancy: summary
@@ -239,10 +243,15 @@ fn number(table: &Table, name: &str, row: usize) -> Option<f64> {
     table.column(name).and_then(|column| column.number(row))
 }
 
+/// Whether a flow or query is in the summary.
+fn is_measured(table: &Table, row: usize) -> bool {
+    table.column("measured").and_then(|column| column.bool(row)).unwrap_or(true)
+}
+
 fn flow_points(table: &Table, workloads: &[u16]) -> Vec<FlowPoint> {
     (0..table.rows())
         // Flows without end have no size and no completion time.
-        .filter(|row| number(table, "bytes", *row).is_some())
+        .filter(|row| number(table, "bytes", *row).is_some() && is_measured(table, *row))
         .map(|row| FlowPoint {
             bytes: number(table, "bytes", row).unwrap_or_default() as u64,
             fct_s: number(table, "fct_ps", row).map(|ps| ps / 1e12),
@@ -256,6 +265,7 @@ fn flow_points(table: &Table, workloads: &[u16]) -> Vec<FlowPoint> {
 
 fn query_points(table: &Table, workloads: &[u16]) -> Vec<QueryPoint> {
     (0..table.rows())
+        .filter(|row| is_measured(table, *row))
         .map(|row| QueryPoint {
             qct_s: number(table, "qct_ps", row).map(|ps| ps / 1e12),
             slowdown: number(table, "slowdown", row),

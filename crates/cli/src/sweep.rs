@@ -17,7 +17,7 @@ use forebay_runner::shard::Shard;
 use forebay_runner::slurm::{self, Batch, Options};
 use forebay_runner::store::Store;
 use forebay_runner::sweep::{
-    Checked, Dimension, Done, Job, Standing, Sweep, Tables, parse_seeds, run_all, run_to_directory, standing,
+    Checked, Dimension, Done, Job, Standing, Sweep, Tables, parse_seeds, run_all, run_to_directory, standing, summaries,
 };
 use forebay_runner::{ScenarioFile, warnings};
 use forebay_sim::scenario::sweep::SweepPoint;
@@ -320,8 +320,7 @@ fn write_tables(
     let first = jobs.iter().zip(&results).find(|(_, done)| done.is_some());
     // Runs of which only summaries are kept have nothing to plot.
     let has_page = first.is_some_and(|(job, _)| has_tables(&job.directory, false));
-    let finished = jobs.iter().zip(results).filter_map(|(job, done)| Some((job.point, done?.summary)));
-    let tables = Tables::new(points, finished);
+    let tables = Tables::new(points, summaries(jobs, results));
     tables.write(out)?;
     let mut text = format!("{}\nresults: {}\n", tables.text, out.display());
     if has_page {

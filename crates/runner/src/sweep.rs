@@ -335,6 +335,11 @@ pub fn finished(directory: &Path, resolved: &str, keep: Keep) -> Option<Summary>
     }
 }
 
+/// The summaries of jobs that are finished, each with the number of its point.
+pub fn summaries(jobs: &[Job], results: Vec<Option<Done>>) -> impl Iterator<Item = (usize, Summary)> {
+    jobs.iter().zip(results).filter_map(|(job, done)| Some((job.point, done?.summary)))
+}
+
 /// What a sweep has found out, as tables and as text for people.
 pub struct Tables {
     /// A row for every run that is finished, with its parameters and its seed.

@@ -1,7 +1,10 @@
 //! Runs and sweeps.
 
+use forebay_results::Table;
 use forebay_runner::run::{Keep, simulate, simulate_in_memory, summarize_run};
-use forebay_runner::sweep::{self, Checked, Dimension, Done, Job, Sweep, run_all, run_in_memory, run_to_directory};
+use forebay_runner::sweep::{
+    self, Checked, Dimension, Done, Job, Sweep, Tables, run_all, run_in_memory, run_to_directory,
+};
 use forebay_runner::{Error, ScenarioFile};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,6 +63,12 @@ pub(crate) fn plan(grid: &[(&str, &[&str])], seeds: &str) -> Result<Sweep, Error
     Sweep::plan(&file(), Vec::new(), None, &grid, Some(sweep::parse_seeds("seeds", seeds, &[])?), Checked::Scenarios)
 }
 
+/// The tables of a sweep, as they are compared.
+pub(crate) fn tables(sweep: &Sweep, jobs: &[Job], results: Vec<Option<Done>>) -> [Table; 2] {
+    let Tables { runs, points, .. } = Tables::new(&sweep.points, sweep::summaries(jobs, results));
+    [runs, points]
+}
+
 fn run(jobs: &[Job], threads: usize, one: &(dyn Fn(&Job) -> Result<Option<Done>, Error> + Sync)) -> Vec<Option<Done>> {
     run_all(jobs, threads, &|| false, &|_| {}, one).unwrap()
 }
@@ -73,7 +82,7 @@ fn threads_and_directories_change_no_table() {
     let to_directory = |job: &Job| run_to_directory(&file(), job, Keep::Tables, false, &|| false);
     let kept = run(&jobs, 2, &to_directory);
     let in_memory = run(&jobs, 1, &|job| run_in_memory(&file(), job, &|| false));
-    let table = |results: &[Option<Done>]| sweep::table(&sweep.points, &jobs, results.to_vec()).0;
+    let table = |results: &[Option<Done>]| tables(&sweep, &jobs, results.to_vec());
     assert_eq!(table(&kept), table(&in_memory));
     let again = run(&jobs, 1, &to_directory);
     assert!(again.iter().flatten().all(|done| done.before) && kept.iter().flatten().all(|done| !done.before));

@@ -1,11 +1,11 @@
 //! Sweeps in parts, into a directory that they share.
 
-use crate::runs::{file, plan};
+use crate::runs::{file, plan, tables};
 use forebay_runner::ScenarioFile;
 use forebay_runner::run::Keep;
 use forebay_runner::shard::Shard;
 use forebay_runner::store::Store;
-use forebay_runner::sweep::{self, Done, Job, Sweep, run_all, run_to_directory};
+use forebay_runner::sweep::{Done, Job, Sweep, run_all, run_to_directory};
 use std::path::Path;
 
 fn alphas() -> Sweep {
@@ -38,7 +38,7 @@ fn parts_come_to_the_table_of_one_machine() {
     let local = sweep.jobs(&here);
     let to_directory = |job: &Job| run_to_directory(&file(), job, Keep::Tables, false, &|| false);
     let results = run_all(&local, 1, &|| false, &|_| {}, &to_directory).unwrap();
-    let table = |jobs: &[Job], results| sweep::table(&sweep.points, jobs, results).0;
+    let table = |jobs: &[Job], results| tables(&sweep, jobs, results);
     // The first part twice at the same time: both have the same, and none is in the other's way.
     std::thread::scope(|scope| {
         for index in [0, 0, 2] {
