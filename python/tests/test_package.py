@@ -67,16 +67,17 @@ def test_everything_public_is_documented():
         assert name in page, name
 
 
-def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/tutorial/python.md", "docs/howto/read-results.md"])
+def test_the_examples_of_the_pages_run(page, tmp_path, monkeypatch):
     import matplotlib
 
     matplotlib.use("Agg")
     monkeypatch.chdir(ROOT)
-    blocks = (ROOT / "docs/python.md").read_text().split("```python\n")[1:]
-    assert len(blocks) > 5
+    blocks = (ROOT / page).read_text().split("```python\n")[1:]
+    assert len(blocks) > 2
     names = {"tmp": tmp_path}
     for block in blocks:
-        exec(compile(block.split("```")[0], "docs/python.md", "exec"), names)
+        exec(compile(block.split("```")[0], page, "exec"), names)
 
 
 def test_the_notebook_runs(tmp_path):

@@ -9,6 +9,7 @@ mod args;
 mod bench;
 mod chart;
 mod check;
+mod cluster;
 mod compare;
 mod compare_runs;
 mod demo;
@@ -27,6 +28,8 @@ mod pisa;
 mod progress;
 mod replay;
 mod report;
+mod report_detail;
+mod report_scenario;
 mod reproduce;
 mod rtl;
 mod run;
@@ -72,7 +75,10 @@ impl From<forebay_results::ResultError> for Failure {
 /// The command line: reads the arguments of the program and does what they say.
 pub fn main() -> ExitCode {
     let args = args::Args::parse();
-    output::clean_up_on_interrupt();
+    // A live switch does it when it knows who it acts as.
+    if !matches!(args.command, args::Command::Live(_)) {
+        output::clean_up_on_interrupt();
+    }
     let result = match &args.command {
         args::Command::Replay(args) => replay::run(args),
         args::Command::Demo(args) => demo::run(args),

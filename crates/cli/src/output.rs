@@ -64,8 +64,6 @@ pub(crate) struct Output {
     name: String,
     writer: BufWriter<File>,
     target: Target,
-    /// Whether only the owner may read it.
-    is_private: bool,
 }
 
 impl Output {
@@ -88,12 +86,7 @@ impl Output {
             Ok((BufWriter::with_capacity(1 << 16, file), target))
         };
         let (writer, target) = open().map_err(|error| cannot_write(&name, &error))?;
-        Ok(Self { name, writer, target, is_private: false })
-    }
-
-    /// The same, for its owner alone.
-    pub(crate) fn for_owner(self) -> Self {
-        Self { is_private: true, ..self }
+        Ok(Self { name, writer, target })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
@@ -104,7 +97,7 @@ impl Output {
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.writer.flush().map_err(|error| cannot_write(&self.name, &error))?;
         let result = match self.target {
-            Target::File(file, path) => readable(file.as_file(), self.is_private).and_then(|()| {
+            Target::File(file, path) => readable(file.as_file()).and_then(|()| {
                 let mut temporary = lock_temporary();
                 let name = file.path().to_owned();
                 let persisted = file.persist(path).map_err(|error| error.error);
@@ -148,14 +141,14 @@ fn copy(mut file: File, to: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// A temporary file is for its owner alone; a result is an ordinary file, unless it is private.
-fn readable(file: &File, is_private: bool) -> io::Result<()> {
+/// A temporary file is for its owner alone; a result is an ordinary file.
+fn readable(file: &File) -> io::Result<()> {
     #[cfg(unix)]
-    if !is_private {
+    {
         use std::os::unix::fs::PermissionsExt;
         file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
     }
-    let _ = (file, is_private);
+    let _ = file;
     Ok(())
 }
 

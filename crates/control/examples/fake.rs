@@ -266,6 +266,7 @@ impl Fake {
                 io_ns: self.packets * 700,
             },
             changes: self.changes,
+            last_drops: self.losses.recent.last().copied().into_iter().collect(),
             recent: std::mem::take(&mut self.losses.recent),
         };
         self.watermarks.fill(0);
@@ -285,6 +286,7 @@ impl Fake {
                     heard(&changes, &outcome);
                     let _ = answer.send(outcome);
                 }
+                Request::Reload(_, answer) => drop(answer.send(Err("this switch has no file".to_owned()))),
                 Request::Settings(answer) => {
                     let _ = answer.send(self.settings());
                 }

@@ -17,6 +17,8 @@ pub mod keys;
 pub mod metrics;
 pub mod page;
 pub mod socket;
+#[doc(hidden)]
+pub mod torture;
 pub mod view;
 
 mod connection;

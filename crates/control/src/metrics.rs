@@ -1,6 +1,6 @@
-//! A snapshot in the text format of Prometheus.
+//! A snapshot in the text format of Prometheus, and in that of OpenMetrics, which has examples of what was counted.
 
-use forebay_live::snapshot::{PortState, QueueState, Snapshot};
+use forebay_live::snapshot::{Fate, Loss, PortState, QueueState, Snapshot};
 use forebay_tm::counters::{Count, Counters};
 use forebay_tm::{Duration, Reason};
 use std::fmt::Write;
@@ -12,17 +12,33 @@ type Metric<'a> = (&'a str, &'a str);
 type Of<T, V> = (&'static str, &'static str, fn(&T) -> V);
 
 /// The text that is written, metric by metric.
-struct Text(String);
+struct Text {
+    out: String,
+    /// Whether it is that of OpenMetrics.
+    is_open: bool,
+}
 
 impl Text {
     fn head(&mut self, (name, help): Metric<'_>) {
         let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
-        let _ = writeln!(self.0, "# HELP forebay_{name} {help}\n# TYPE forebay_{name} {kind}");
+        // There, a family of counters has the name without the ending of its samples.
+        let name = if self.is_open { name.trim_end_matches("_total") } else { name };
+        let _ = writeln!(self.out, "# HELP forebay_{name} {help}\n# TYPE forebay_{name} {kind}");
     }
 
     fn sample(&mut self, name: &str, labels: &str, value: impl Into<Number>) {
+        self.sample_like(name, labels, value, None);
+    }
+
+    /// A sample, with an example of what it counts where there is one and the format has a place for it.
+    fn sample_like(&mut self, name: &str, labels: &str, value: impl Into<Number>, example: Option<&Loss>) {
         let braces = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
-        let _ = writeln!(self.0, "forebay_{name}{braces} {}", value.into().0);
+        let _ = write!(self.out, "forebay_{name}{braces} {}", value.into().0);
+        if let Some(example) = example.filter(|_| self.is_open) {
+            let (bytes, seconds) = (example.bytes, example.at.ps() as f64 / 1e12);
+            let _ = write!(self.out, " # {{bytes=\"{bytes}\",time_s=\"{seconds:.6}\"}} 1");
+        }
+        self.out.push('\n');
     }
 
     fn one(&mut self, metric: Metric<'_>, value: impl Into<Number>) {
@@ -125,34 +141,38 @@ fn ports(text: &mut Text, snapshot: &Snapshot, names: &[String]) {
     }
 }
 
-fn queues(text: &mut Text, queues: &[(&QueueState, String)]) {
+/// A queue with its labels, and its place: port and queue.
+type Labelled<'a> = (&'a QueueState, String, (usize, usize));
+
+fn queues(text: &mut Text, queues: &[Labelled<'_>], drops: &[Loss]) {
     for (name, help, value) in LEVELS {
         text.head((name, help));
-        for (queue, labels) in queues {
+        for (queue, labels, _) in queues {
             if let Some(value) = value(queue) {
                 text.sample(name, labels, value);
             }
         }
     }
-    counts(text, queues, "packets", |count| count.packets);
-    counts(text, queues, "bytes", |count| count.bytes);
+    counts(text, queues, ("packets", drops), |count| count.packets);
+    counts(text, queues, ("bytes", &[]), |count| count.bytes);
 }
 
-/// What was counted, in packets or in bytes.
-fn counts(text: &mut Text, queues: &[(&QueueState, String)], unit: &str, value: impl Fn(Count) -> u64) {
+/// What was counted, in packets or in bytes, with examples of drops.
+fn counts(text: &mut Text, queues: &[Labelled<'_>], (unit, drops): (&str, &[Loss]), value: impl Fn(Count) -> u64) {
     for (name, help, count) in COUNTS {
         let name = format!("{name}_{unit}_total");
         text.head((&name, &format!("In {unit}: {help}.")));
-        for (queue, labels) in queues {
+        for (queue, labels, _) in queues {
             text.sample(&name, labels, value(count(&queue.counters)));
         }
     }
     let name = format!("dropped_{unit}_total");
     text.head((&name, &format!("In {unit}: dropped, by reason.")));
-    for (queue, labels) in queues {
+    for (queue, labels, place) in queues {
         for reason in Reason::ALL {
             let labels = format!("{labels},reason=\"{}\"", reason.as_str());
-            text.sample(&name, &labels, value(queue.counters.dropped_by(reason)));
+            let is_one = |loss: &&Loss| (loss.port, loss.queue) == *place && loss.fate == Fate::Dropped(reason);
+            text.sample_like(&name, &labels, value(queue.counters.dropped_by(reason)), drops.iter().find(is_one));
         }
     }
 }
@@ -202,7 +222,15 @@ fn whole(text: &mut Text, snapshot: &Snapshot) {
 
 /// A snapshot as Prometheus reads it.
 pub fn text(snapshot: &Snapshot) -> String {
-    let mut text = Text(String::new());
+    write(snapshot, Text { out: String::new(), is_open: false })
+}
+
+/// A snapshot as OpenMetrics has it: for each queue and reason, counters of drops have the last one as an example (its bytes, and when by the switch's time).
+pub fn open_text(snapshot: &Snapshot) -> String {
+    write(snapshot, Text { out: String::new(), is_open: true }) + "# EOF\n"
+}
+
+fn write(snapshot: &Snapshot, mut text: Text) -> String {
     whole(&mut text, snapshot);
     let names: Vec<String> = snapshot
         .ports
@@ -211,12 +239,11 @@ pub fn text(snapshot: &Snapshot) -> String {
         .map(|(index, port)| format!("port=\"{index}\",interface=\"{}\"", escaped(&port.name)))
         .collect();
     ports(&mut text, snapshot, &names);
-    let of_port = |(port, labels): (&'_ PortState, &String)| {
-        let label = |(index, _): (usize, _)| format!("{labels},queue=\"{index}\"");
-        port.queues.iter().enumerate().map(label).collect::<Vec<_>>()
-    };
-    let labels = snapshot.ports.iter().zip(&names).flat_map(of_port);
-    let all: Vec<(&QueueState, String)> = snapshot.ports.iter().flat_map(|port| &port.queues).zip(labels).collect();
-    queues(&mut text, &all);
-    text.0
+    let mut all: Vec<Labelled<'_>> = Vec::new();
+    for (port, (state, labels)) in snapshot.ports.iter().zip(&names).enumerate() {
+        let of = |(queue, own)| (own, format!("{labels},queue=\"{queue}\""), (port, queue));
+        all.extend(state.queues.iter().enumerate().map(of));
+    }
+    queues(&mut text, &all, &snapshot.last_drops);
+    text.out
 }

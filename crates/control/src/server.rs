@@ -68,6 +68,10 @@ pub(crate) trait Service<S>: Send + Sync + 'static {
     /// Serves a client until either side closes the connection. While it waits for a request ([`Idle::while_waiting`]), the connection may be
     /// closed to make room for another.
     fn serve(&self, stream: S, idle: &Idle);
+    /// Whether this client may ask at all. One that may not has been told so, and takes nobody's place; this must not wait for anything.
+    fn admits(&self, _stream: &S) -> bool {
+        true
+    }
     /// Refuses a client; it must not wait for anything.
     fn refuse(&self, stream: S);
 }
@@ -176,6 +180,9 @@ fn keep<L: Listener>(
         let taken = listener.take();
         if clients.closing.load(Ordering::SeqCst) {
             break;
+        }
+        if taken.as_ref().is_ok_and(|stream| !welcome.admits(stream)) {
+            continue;
         }
         threads.retain(|thread| !thread.is_finished());
         if threads.len() >= most && clients.close_idle() {

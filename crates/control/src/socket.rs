@@ -48,9 +48,9 @@ pub fn open(handle: Handle, path: &Path) -> io::Result<Socket> {
     make_way(path).map_err(named)?;
     let listener = bind(path).map_err(named)?;
     let identity = identity(path).map_err(named)?;
-    let owner = peer::own_user();
-    let server =
-        Server::open("forebay-socket", listener, MOST_CLIENTS, ControlService { handle, owner }).map_err(named)?;
+    let owner = peer::owner();
+    let service = ControlService { handle, owner, patience: FIRST_SNAPSHOT };
+    let server = Server::open("forebay-socket", listener, MOST_CLIENTS, service).map_err(named)?;
     Ok(Socket { path: path.to_owned(), identity, _server: server })
 }
 
@@ -111,6 +111,8 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
 struct ControlService {
     handle: Handle,
     owner: u32,
+    /// How long the first snapshot is waited for.
+    patience: Duration,
 }
 
 impl Service<UnixStream> for ControlService {
@@ -164,7 +166,7 @@ impl ControlService {
         let (verb, what) = object.and_then(|object| object.iter().next()).ok_or(FORMS)?;
         match (verb.as_str(), what.as_str()) {
             ("get", Some("snapshot")) => {
-                let shown = self.handle.newer_than(0, FIRST_SNAPSHOT).ok_or("the switch has shown nothing yet")?;
+                let shown = self.handle.newer_than(0, self.patience).ok_or("the switch has shown nothing yet")?;
                 Ok(json!({"snapshot": json::snapshot(&shown)}))
             }
             ("get", Some("settings")) => Ok(json!({"settings": self.handle.settings()?})),
@@ -177,4 +179,11 @@ impl ControlService {
             _ => Err(FORMS.into()),
         }
     }
+}
+
+/// What is answered to a line by a switch that is gone, for the fuzzer.
+pub(crate) fn torture(line: &[u8]) -> Value {
+    let (handle, _) = forebay_live::handle::pair();
+    let answer = ControlService { handle, owner: 0, patience: Duration::ZERO }.answer(line);
+    serde_json::from_str(&answer.to_string()).unwrap_or(Value::Null)
 }

@@ -40,6 +40,8 @@ pub struct Observed {
     pub ended: BTreeMap<u32, u64>,
     /// When their senders knew it.
     pub acked: BTreeMap<u32, u64>,
+    /// Segments that were sent again, and retransmission timeouts, as the senders' kernels count them.
+    pub repeated: BTreeMap<u32, (u32, u32)>,
     /// How far they had come: flow, time, bytes.
     pub progress: Vec<(u32, u64, u64)>,
     /// Flows of datagrams.
@@ -58,6 +60,7 @@ impl Observed {
             Note::Started(flow, at) => drop(self.started.insert(flow, at)),
             Note::Ended(flow, at) => drop(self.ended.insert(flow, at)),
             Note::Acked(flow, at) => drop(self.acked.insert(flow, at)),
+            Note::Repeated(flow, again, timeouts) => drop(self.repeated.insert(flow, (again, timeouts))),
             Note::Progress(flow, at, bytes) => self.progress.push((flow, at, bytes)),
             Note::Sent(flow, packets) => self.datagrams.entry(flow).or_default().sent = Some(packets),
             Note::Got(flow, whole, headers, again) => {

@@ -1,7 +1,7 @@
 //! What a live run has measured, as the simulator's results: the same tables, summaries and pages can be made from it.
 //!
-//! What only the hosts' kernels know of single flows (retransmissions, timeouts, drops) is not known here and counts as 0; the kernels' own counters
-//! are kept beside the result.
+//! Retransmissions and timeouts of a flow are what its sender's kernel has counted (`TCP_INFO`) when the flow was over; flows that were not over, and requests of
+//! closed-loop clients, have 0. Drops of single flows are not known here and count as 0; the kernels' own counters are kept beside the result.
 
 use crate::counted;
 use crate::fleet::Observed;
@@ -125,6 +125,7 @@ impl Ways<'_> {
 fn flow_record(ways: &Ways<'_>, number: u32, spec: &FlowSpec, observed: &Observed) -> FlowRecord {
     let start = at(&observed.started, number);
     let end = at(&observed.ended, number);
+    let (retransmissions, timeouts) = observed.repeated.get(&number).copied().unwrap_or_default();
     let whole = observed.datagrams.get(&number).map(|datagrams| datagrams.whole);
     let complete = || if end == Instant::NEVER { 0 } else { u64::from(ways.packets(spec).0) };
     FlowRecord {
@@ -133,8 +134,8 @@ fn flow_record(ways: &Ways<'_>, number: u32, spec: &FlowSpec, observed: &Observe
         acked: at(&observed.acked, number),
         ideal: ways.ideal(spec),
         received: u32::try_from(whole.unwrap_or_else(complete)).unwrap_or(u32::MAX),
-        retransmissions: 0,
-        timeouts: 0,
+        retransmissions,
+        timeouts,
         drops: 0,
         trims: observed
             .datagrams
@@ -220,7 +221,9 @@ fn query_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Ve
             last_bytes: *last,
         }));
         let spec = forebay_sim::flow::QuerySpec { start, ..spec };
-        QueryRecord { spec, end, ideal, drops: 0, trims: 0, timeouts: 0 }
+        let timeouts =
+            answers.iter().filter_map(|number| observed.repeated.get(number)).map(|(_, timeouts)| timeouts).sum();
+        QueryRecord { spec, end, ideal, drops: 0, trims: 0, timeouts }
     };
     plan.queries.iter().zip(&answers).map(record).collect()
 }

@@ -13,6 +13,8 @@ pub enum Note {
     Ended(u32, u64),
     /// The sender of a flow knows that.
     Acked(u32, u64),
+    /// Segments of a flow that its sender's kernel has sent again, and its retransmission timeouts.
+    Repeated(u32, u32, u32),
     /// So many bytes of a flow had arrived at a time.
     Progress(u32, u64, u64),
     /// Datagrams of a flow that were sent.
@@ -32,6 +34,7 @@ impl fmt::Display for Note {
             Self::Started(flow, at) => write!(f, "started {flow} {at}"),
             Self::Ended(flow, at) => write!(f, "ended {flow} {at}"),
             Self::Acked(flow, at) => write!(f, "acked {flow} {at}"),
+            Self::Repeated(flow, again, timeouts) => write!(f, "repeated {flow} {again} {timeouts}"),
             Self::Progress(flow, at, bytes) => write!(f, "progress {flow} {at} {bytes}"),
             Self::Sent(flow, packets) => write!(f, "sent {flow} {packets}"),
             Self::Got(flow, whole, headers, again) => write!(f, "got {flow} {whole} {headers} {again}"),
@@ -58,6 +61,7 @@ impl Note {
             ("started", [number, at]) => Self::Started(flow(*number)?, *at),
             ("ended", [number, at]) => Self::Ended(flow(*number)?, *at),
             ("acked", [number, at]) => Self::Acked(flow(*number)?, *at),
+            ("repeated", [number, again, timeouts]) => Self::Repeated(flow(*number)?, flow(*again)?, flow(*timeouts)?),
             ("progress", [number, at, bytes]) => Self::Progress(flow(*number)?, *at, *bytes),
             ("sent", [number, packets]) => Self::Sent(flow(*number)?, *packets),
             ("got", [number, whole, headers, again]) => Self::Got(flow(*number)?, *whole, *headers, *again),
@@ -80,6 +84,7 @@ mod tests {
             Note::Started(1, 2),
             Note::Ended(u32::MAX, u64::MAX),
             Note::Acked(0, 0),
+            Note::Repeated(1, 2, 3),
             Note::Progress(1, 2, 3),
             Note::Sent(1, 2),
             Note::Got(1, 2, 3, 4),

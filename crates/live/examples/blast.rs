@@ -46,8 +46,8 @@ fn introduce(interface: &str) -> io::Result<()> {
     let mut pool = Pool::new(64, 2_048)?;
     let mut port = Attacher::new(&pool, 1).attach(interface, Kind::Packet, &mut pool)?;
     let frame = frame(2, 1, 0, 64);
-    let slot = pool.take().ok_or(io::ErrorKind::OutOfMemory)?;
-    pool.bytes_mut(slot, frame.len()).copy_from_slice(&frame);
+    let mut slot = pool.take().ok_or(io::ErrorKind::OutOfMemory)?;
+    pool.bytes_mut(&mut slot, frame.len()).copy_from_slice(&frame);
     port.send(&mut pool, slot, frame.len());
     port.flush(&mut pool)
 }
@@ -63,8 +63,9 @@ impl Source {
     fn new(interface: &str, bytes: usize) -> io::Result<Self> {
         let mut pool = Pool::new(PIECES, 2_048)?;
         let slots: Vec<Slot> = std::iter::from_fn(|| pool.take()).collect();
-        for slot in slots {
-            pool.bytes_mut(slot, bytes).copy_from_slice(&frame(1, 2, slot.number(), bytes));
+        for mut slot in slots {
+            let flow = slot.number();
+            pool.bytes_mut(&mut slot, bytes).copy_from_slice(&frame(1, 2, flow, bytes));
             pool.give(slot);
         }
         let port = Attacher::new(&pool, 2).attach(interface, Kind::XdpGeneric, &mut pool)?;

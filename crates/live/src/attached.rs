@@ -12,13 +12,15 @@ pub struct Attached<P> {
     port: Option<P>,
     /// What was lost at earlier ports in this place, and while there was none.
     earlier: Outside,
+    /// What was lost at a port that is being closed elsewhere, as far as it is known.
+    leaving: Outside,
     received: Count,
 }
 
 impl<P: Port> Attached<P> {
     /// A place, with its port if it is there already.
     pub fn new(name: String, port: Option<P>) -> Self {
-        Self { name, port, earlier: Outside::default(), received: Count::default() }
+        Self { name, port, earlier: Outside::default(), leaving: Outside::default(), received: Count::default() }
     }
 
     /// Whether there is a port.
@@ -36,12 +38,18 @@ impl<P: Port> Attached<P> {
         self.received
     }
 
-    /// The port has failed: its pieces go back to the pool, and the place is empty.
-    pub fn detach(&mut self, pool: &mut Pool) {
-        if let Some(mut port) = self.port.take() {
-            port.close(pool);
-            self.earlier += port.outside();
-        }
+    /// Takes the port out, to be closed elsewhere; the place is empty.
+    pub fn detach(&mut self, pool: &mut Pool) -> Option<P> {
+        let mut port = self.port.take()?;
+        port.abandon(pool);
+        self.leaving = port.outside();
+        Some(port)
+    }
+
+    /// The port that was taken out is closed, and this was lost there in all.
+    pub fn settle(&mut self, outside: Outside) {
+        self.leaving = Outside::default();
+        self.earlier += outside;
     }
 
     /// The interface is back.
@@ -82,6 +90,7 @@ impl<P: Port> Port for Attached<P> {
 
     fn outside(&self) -> Outside {
         let mut all = self.earlier;
+        all += self.leaving;
         if let Some(port) = &self.port {
             all += port.outside();
         }
@@ -89,6 +98,9 @@ impl<P: Port> Port for Attached<P> {
     }
 
     fn close(&mut self, pool: &mut Pool) {
-        self.detach(pool);
+        if let Some(mut port) = self.port.take() {
+            port.close(pool);
+            self.earlier += port.outside();
+        }
     }
 }

@@ -3,6 +3,8 @@
 //! The traffic manager has wires behind it, in the `Driver` that `forebay replay` has, too, so that the same arrivals get the same
 //! verdicts. Frames stay where they are; only the numbers of their pieces move.
 
+use crate::books::CutInQueue;
+pub use crate::books::{Books, Unforwarded};
 use crate::classify::{Classifier, Kind, addresses, flow_of};
 use crate::edit::{self, Lengths};
 use crate::frame::{Headers, Mac};
@@ -59,83 +61,8 @@ pub struct Treatment {
     pub trim_in_queue: bool,
 }
 
-/// Frames that never reached the traffic manager.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unforwarded {
-    /// Shorter than an Ethernet header.
-    pub runts: u64,
-    /// To the port that they came from.
-    pub back: u64,
-    /// No route, no IP packet where there are routes, or a group that nobody asked for.
-    pub no_route: u64,
-    /// No hop left.
-    pub no_hops: u64,
-    /// More was to be flooded than storm control lets a port flood.
-    pub storm: u64,
-    /// A copy for another port found no piece.
-    pub no_piece: u64,
-}
-
-impl Unforwarded {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.whole() + self.no_piece
-    }
-
-    /// Frames that came in; copies that were never made are none of them.
-    fn whole(&self) -> u64 {
-        self.runts + self.back + self.no_route + self.no_hops + self.storm
-    }
-}
-
-/// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change handler, apart from the traffic manager's counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Books {
-    /// Came in by ports.
-    pub received: u64,
-    /// Copies that were made of flooded frames.
-    pub copies: u64,
-    /// Handed to ports to be sent, whole or cut.
-    pub sent: u64,
-    /// Dropped on arrival.
-    pub dropped: u64,
-    /// Pushed out or expelled after they had been let in.
-    pub pushed_out: u64,
-    /// Were to be cut, and could not be.
-    pub untrimmable: u64,
-    /// Were to go back to their senders, and could not.
-    pub unreturned: u64,
-    /// Never reached the traffic manager.
-    pub unforwarded: u64,
-    /// Wait, headers included.
-    pub waiting: u64,
-}
-
-impl Books {
-    /// Frames that nobody knows of: 0, unless something is wrong with the switch. Below zero if there are more than came in.
-    pub fn missing(&self) -> i64 {
-        let known = self.sent
-            + self.dropped
-            + self.pushed_out
-            + self.untrimmable
-            + self.unreturned
-            + self.unforwarded
-            + self.waiting;
-        (self.received + self.copies).wrapping_sub(known) as i64
-    }
-}
-
-/// What became of packets that the traffic manager cut and put into their queues (cut payload): its counters have these twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct CutInQueue {
-    /// Wait as headers: among those that wait and among the trimmed.
-    waiting: u64,
-    /// Were pushed out or expelled as headers: among the dropped and among the trimmed.
-    lost: u64,
-}
-
 /// A frame that is to be put on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Outgoing {
     /// When its wire was free.
     pub at: Instant,
@@ -198,7 +125,7 @@ struct FrameHandler<W> {
     treatment: Treatment,
     outgoing: Vec<Outgoing>,
     /// A packet that is to go back to its sender.
-    returned: Option<Slot>,
+    returned: Option<u32>,
     /// Per port, frames that were to be cut and could not be.
     untrimmable: Vec<u64>,
     /// Per port, what was put on its wire, as long as it was there.
@@ -214,102 +141,125 @@ struct FrameHandler<W> {
 impl<W: FrameObserver> Observer for FrameHandler<W> {
     fn arrived(&mut self, now: Instant, packet: &Packet, verdict: Verdict) {
         self.observer.judged(now, packet, verdict);
-        let slot = slot_of(packet.id);
+        let number = number_of(packet.id);
         match verdict {
             Verdict::Queued { marked } => {
                 if marked {
-                    self.edit(slot, edit::mark);
+                    self.edit(number, edit::mark);
                 }
             }
             Verdict::Trimmed { .. } => {
-                let is_cut = self.trim(slot);
-                let known = &mut self.known[slot.0 as usize];
+                let is_cut = self.trim(number);
+                let known = &mut self.known[number as usize];
                 (known.untrimmable, known.in_queue) = (!is_cut, self.treatment.trim_in_queue);
                 if known.in_queue {
                     self.cut[packet.port as usize * self.queues + packet.queue as usize].waiting += 1;
                 }
             }
             Verdict::Returned { .. } => {
-                if self.trim(slot) {
-                    self.edit(slot, edit::turn_around);
-                    self.returned = Some(slot);
+                if self.trim(number) {
+                    self.edit(number, edit::turn_around);
+                    self.returned = Some(number);
                 } else {
-                    self.discard(packet.port as usize, slot);
+                    self.discard(packet.port as usize, number);
                 }
             }
             Verdict::Dropped { .. } => {
                 self.books.dropped += 1;
-                self.pool.give(slot);
+                self.free(number);
             }
         }
     }
 
     fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant) {
         self.observer.sent(now, port, departure, end);
-        let slot = slot_of(departure.id);
-        let length = self.known[slot.0 as usize].length as usize;
-        self.books.sent += 1;
-        self.transmitted[port] += Count { packets: 1, bytes: length as u64 };
-        self.outgoing.push(Outgoing { at: now, port, slot, length });
+        let number = number_of(departure.id);
+        let length = self.known[number as usize].length as usize;
+        // The traffic manager has every packet once; a frame that did not wait would be missing from the books.
+        if let Some(slot) = self.pool.unpark(number) {
+            self.books.sent += 1;
+            self.transmitted[port] += Count { packets: 1, bytes: length as u64 };
+            self.outgoing.push(Outgoing { at: now, port, slot, length });
+        }
     }
 
     fn lost(&mut self, lost: Lost) {
         self.observer.lost(&lost);
-        let slot = slot_of(lost.id);
-        if self.known[slot.0 as usize].in_queue {
+        let number = number_of(lost.id);
+        if self.known[number as usize].in_queue {
             let cut = &mut self.cut[lost.queue];
             (cut.waiting, cut.lost) = (cut.waiting - 1, cut.lost + 1);
         }
         self.books.pushed_out += 1;
-        self.pool.give(slot);
+        self.free(number);
     }
 
     /// A frame takes its wire for as long as it really is, whatever the traffic manager has cut it to.
     fn bytes_on_wire(&mut self, port: usize, departure: &Departure) -> Option<u32> {
-        let slot = slot_of(departure.id);
-        let Known { length, untrimmable, in_queue, .. } = self.known[slot.0 as usize];
+        let number = number_of(departure.id);
+        let Known { length, untrimmable, in_queue, .. } = self.known[number as usize];
         if let Some(queue) = departure.queue().filter(|_| in_queue) {
             self.cut[port * self.queues + usize::from(queue)].waiting -= 1;
         }
         if untrimmable {
-            self.discard(port, slot);
+            self.discard(port, number);
             return None;
         }
         Some(length)
     }
 }
 
-fn slot_of(id: PacketId) -> Slot {
-    Slot(id.0 as u32)
+/// The piece that a packet is in.
+fn number_of(id: PacketId) -> u32 {
+    id.0 as u32
 }
 
 impl<W> FrameHandler<W> {
-    fn edit(&mut self, slot: Slot, change: impl Fn(&mut [u8], &Headers)) {
-        let Known { length, headers, .. } = self.known[slot.0 as usize];
-        if let Some(headers) = headers {
-            change(self.pool.bytes_mut(slot, length as usize), &headers);
+    /// A piece that has waited is free again.
+    fn free(&mut self, number: u32) {
+        if let Some(slot) = self.pool.unpark(number) {
+            self.pool.give(slot);
         }
     }
 
+    /// Does something to a frame that waits.
+    fn with<T>(&mut self, number: u32, what: impl FnOnce(&mut [u8], &Known) -> T) -> Option<T> {
+        let mut slot = self.pool.unpark(number)?;
+        let known = &self.known[number as usize];
+        let result = what(self.pool.bytes_mut(&mut slot, known.length as usize), known);
+        self.pool.park(slot);
+        Some(result)
+    }
+
+    fn edit(&mut self, number: u32, change: impl Fn(&mut [u8], &Headers)) {
+        self.with(number, |frame, known| {
+            if let Some(headers) = &known.headers {
+                change(frame, headers);
+            }
+        });
+    }
+
     /// Cuts a frame; false if it cannot be cut.
-    fn trim(&mut self, slot: Slot) -> bool {
-        let Known { length, headers, .. } = self.known[slot.0 as usize];
-        let Some(headers) = headers else { return false };
+    fn trim(&mut self, number: u32) -> bool {
         let Treatment { trim_size, trim_lengths, trim_dscp, .. } = self.treatment;
-        let frame = self.pool.bytes_mut(slot, length as usize);
-        let Some(left) = edit::trim(frame, &headers, trim_size, trim_lengths) else { return false };
-        if let Some(dscp) = trim_dscp {
-            edit::set_dscp(frame, &headers, dscp);
-        }
-        self.known[slot.0 as usize].length = left as u32;
+        let left = self.with(number, |frame, known| {
+            let headers = known.headers.as_ref()?;
+            let left = edit::trim(frame, headers, trim_size, trim_lengths)?;
+            if let Some(dscp) = trim_dscp {
+                edit::set_dscp(frame, headers, dscp);
+            }
+            Some(left)
+        });
+        let Some(left) = left.flatten() else { return false };
+        self.known[number as usize].length = left as u32;
         true
     }
 
     /// Throws a frame away that was to be cut and cannot be.
-    fn discard(&mut self, port: usize, slot: Slot) {
+    fn discard(&mut self, port: usize, number: u32) {
         self.untrimmable[port] += 1;
         self.books.untrimmable += 1;
-        self.pool.give(slot);
+        self.free(number);
     }
 }
 
@@ -474,16 +424,16 @@ impl<W: FrameObserver> Dataplane<W> {
     }
 
     /// A frame has come in by a port.
-    pub fn arrive(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize) -> Result<(), EndOfTime> {
+    pub fn arrive(&mut self, now: Instant, ingress: usize, mut slot: Slot, length: usize) -> Result<(), EndOfTime> {
         self.handler.books.received += 1;
-        let Some(headers) = Headers::parse(self.handler.pool.bytes(slot, length)) else {
+        let Some(headers) = Headers::parse(self.handler.pool.bytes(&slot, length)) else {
             self.unforwarded.runts += 1;
             self.handler.pool.give(slot);
             return Ok(());
         };
-        self.handler.known[slot.0 as usize] =
+        self.handler.known[slot.number() as usize] =
             Known { length: length as u32, ingress: ingress as u32, headers: Some(headers), ..Known::default() };
-        match self.port_for(now, ingress, slot, length, &headers) {
+        match self.port_for(now, ingress, &mut slot, length, &headers) {
             Target::Port(port) => self.join(now, slot, port),
             Target::Flood => self.flood(now, ingress, slot, length),
             Target::Nowhere => {
@@ -493,7 +443,7 @@ impl<W: FrameObserver> Dataplane<W> {
         }
     }
 
-    fn port_for(&mut self, now: Instant, ingress: usize, slot: Slot, length: usize, headers: &Headers) -> Target {
+    fn port_for(&mut self, now: Instant, ingress: usize, slot: &mut Slot, length: usize, headers: &Headers) -> Target {
         match &mut self.forwarding {
             Forwarding::Stations(stations) => {
                 let vlan = headers.tag.map_or(0, |tag| tag & 0x0fff);
@@ -527,7 +477,8 @@ impl<W: FrameObserver> Dataplane<W> {
                 let (port, Mac(destination), Mac(source)) = (hop.port, hop.destination, hop.source);
                 frame[..6].copy_from_slice(&destination);
                 frame[6..12].copy_from_slice(&source);
-                self.handler.known[slot.0 as usize].headers = Headers::parse(frame);
+                let headers = Headers::parse(frame);
+                self.handler.known[slot.number() as usize].headers = headers;
                 Target::Port(port)
             }
         }
@@ -535,17 +486,17 @@ impl<W: FrameObserver> Dataplane<W> {
 
     /// A frame joins the queue of a port.
     fn join(&mut self, now: Instant, slot: Slot, port: usize) -> Result<(), EndOfTime> {
-        let Known { length, ingress, headers, .. } = self.handler.known[slot.0 as usize];
+        let Known { length, ingress, headers, .. } = self.handler.known[slot.number() as usize];
         let Some(headers) = headers else {
             self.unforwarded.runts += 1;
             self.handler.pool.give(slot);
             return Ok(());
         };
         let flow = flow_of(&headers);
-        let rank = self.rank(slot, length as usize, &headers, flow);
+        let rank = self.rank(&slot, length as usize, &headers, flow);
         let kind = self.classifier.kind(&headers, ingress as usize);
         let packet = Packet {
-            id: PacketId(u64::from(slot.0)),
+            id: PacketId(u64::from(self.handler.pool.park(slot))),
             bytes: length,
             port: port as u32,
             queue: kind.queue,
@@ -561,8 +512,8 @@ impl<W: FrameObserver> Dataplane<W> {
         let watermark = &mut self.watermarks[index];
         *watermark = (*watermark).max(self.driver.tm().queue_bytes(index));
         match self.handler.returned.take() {
-            Some(slot) if ingress as usize >= self.ports => self.give_up(slot),
-            Some(slot) => self.send_back(now, slot, &packet)?,
+            Some(number) if ingress as usize >= self.ports => self.give_up(number),
+            Some(number) => self.send_back(now, number, &packet)?,
             None => {}
         }
         Ok(())
@@ -570,27 +521,27 @@ impl<W: FrameObserver> Dataplane<W> {
 
     /// A packet that was turned around leaves by the port that it came from. It is short, and is not returned again: if there is no room for
     /// it, it is lost.
-    fn send_back(&mut self, now: Instant, slot: Slot, packet: &Packet) -> Result<(), EndOfTime> {
-        let Known { length, ingress, .. } = self.handler.known[slot.0 as usize];
-        let headers = Headers::parse(self.handler.pool.bytes(slot, length as usize));
-        let known = &mut self.handler.known[slot.0 as usize];
+    fn send_back(&mut self, now: Instant, number: u32, packet: &Packet) -> Result<(), EndOfTime> {
+        let headers = self.handler.with(number, |frame, _| Headers::parse(frame)).flatten();
+        let known = &mut self.handler.known[number as usize];
         (known.headers, known.in_queue) = (headers, false);
+        let Known { length, ingress, .. } = *known;
         let kind = headers.map_or(Kind::default(), |headers| self.classifier.kind(&headers, packet.port as usize));
         let back = Packet { bytes: length, port: ingress, queue: kind.queue, class: kind.class, ..*packet };
         self.driver.arrive(now, &back, &mut self.handler)?;
-        if let Some(slot) = self.handler.returned.take() {
-            self.give_up(slot);
+        if let Some(number) = self.handler.returned.take() {
+            self.give_up(number);
         }
         Ok(())
     }
 
     /// A packet cannot go back to its sender.
-    fn give_up(&mut self, slot: Slot) {
+    fn give_up(&mut self, number: u32) {
         self.handler.books.unreturned += 1;
-        self.handler.pool.give(slot);
+        self.handler.free(number);
     }
 
-    fn rank(&mut self, slot: Slot, length: usize, headers: &Headers, flow: u64) -> u64 {
+    fn rank(&mut self, slot: &Slot, length: usize, headers: &Headers, flow: u64) -> u64 {
         match self.handler.treatment.rank {
             RankFrom::Nothing => 0,
             RankFrom::Dscp => 63 - u64::from(headers.traffic_class().unwrap_or(0) >> 2),
@@ -611,12 +562,12 @@ impl<W: FrameObserver> Dataplane<W> {
             return Ok(());
         };
         for port in (0..last).filter(|port| *port != ingress) {
-            let Some(copy) = self.handler.pool.copy(slot, length) else {
+            let Some(copy) = self.handler.pool.copy(&slot, length) else {
                 self.unforwarded.no_piece += 1;
                 continue;
             };
             self.handler.books.copies += 1;
-            self.handler.known[copy.0 as usize] = self.handler.known[slot.0 as usize];
+            self.handler.known[copy.number() as usize] = self.handler.known[slot.number() as usize];
             self.join(now, copy, port)?;
         }
         self.join(now, slot, last)

@@ -12,6 +12,8 @@ pub enum Request {
     /// Change settings, all or none: keys with their values as after `--set`, such as `policy.alpha` and `0.5`. The answer is a sentence that
     /// says what is wrong if nothing was changed.
     Change(Vec<(String, String)>, Sender<Result<(), String>>),
+    /// The file of the switch has this text now: what it says is in force, and what was changed since the start is not. The answer is as above.
+    Reload(String, Sender<Result<(), String>>),
     /// The settings in force as TOML.
     Settings(Sender<String>),
     /// Come to an end.
@@ -74,6 +76,13 @@ impl Handle {
     pub fn change(&self, changes: Vec<(String, String)>) -> Result<(), String> {
         let (answer, heard) = channel();
         self.requests.send(Request::Change(changes, answer)).map_err(|_| GONE)?;
+        heard.recv_timeout(PATIENCE).map_err(|_| GONE)?
+    }
+
+    /// Brings the text of a changed file into force, all of it or nothing.
+    pub fn reload(&self, text: String) -> Result<(), String> {
+        let (answer, heard) = channel();
+        self.requests.send(Request::Reload(text, answer)).map_err(|_| GONE)?;
         heard.recv_timeout(PATIENCE).map_err(|_| GONE)?
     }
 

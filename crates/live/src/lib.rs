@@ -8,6 +8,7 @@
 
 pub mod attached;
 pub mod backend;
+pub mod books;
 pub mod capture;
 pub mod classify;
 pub mod clock;
@@ -21,15 +22,18 @@ pub mod offline;
 pub mod peer;
 pub mod pool;
 pub mod port;
+pub mod port_keeper;
 pub mod remaining;
 pub mod routes;
 pub mod runtime;
 pub mod scripted;
 pub mod settings;
+pub mod signals;
 pub mod snapshot;
 pub mod stations;
 pub mod storm;
 pub mod switch;
+pub mod tcp_info;
 #[doc(hidden)]
 pub mod torture;
 

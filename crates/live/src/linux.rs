@@ -1,9 +1,10 @@
 //! The interfaces of a switch's file, opened, and waited for.
 
 use crate::attached::Attached;
-use crate::backend::{Attacher, Backend, Kind, be_punctual, wait_for};
+use crate::backend::{Attacher, Backend, Closed, Kind, Opened, wait_for};
 use crate::pool::Pool;
-use crate::runtime::Opener;
+use crate::port::Outside;
+use crate::port_keeper::Opener;
 use crate::settings::{BackendKind, Interface, LiveConfig};
 use std::io;
 use std::time::Duration;
@@ -15,8 +16,6 @@ pub struct Interfaces {
     /// Whether ports receive and send in threads of their own.
     in_threads: bool,
     attacher: Option<Attacher>,
-    /// Whether the thread's timers have been told not to be late.
-    is_punctual: bool,
 }
 
 impl Interfaces {
@@ -27,6 +26,7 @@ impl Interfaces {
                 let kind = match backend {
                     None => Kind::Auto,
                     Some(BackendKind::Xdp) => Kind::Xdp,
+                    Some(BackendKind::ZeroCopy) => Kind::ZeroCopy,
                     Some(BackendKind::Packet) => Kind::Packet,
                     Some(BackendKind::Mixed) => Kind::Mixed,
                 };
@@ -35,30 +35,39 @@ impl Interfaces {
             Interface::Capture { .. } => None,
         };
         let list = config.interfaces.iter().filter_map(of).collect();
-        Self { list, in_threads: config.run.threads == 3, attacher: None, is_punctual: false }
+        Self { list, in_threads: config.run.threads == 3, attacher: None }
     }
 }
 
 impl Opener for Interfaces {
     type Port = Backend;
+    type Opened = Opened;
+    type Closed = Closed;
 
-    fn open(&mut self, port: usize, pool: &mut Pool) -> io::Result<Backend> {
-        let mut attacher = match self.attacher.take() {
-            Some(attacher) => attacher,
-            None if self.in_threads => Attacher::new(pool, self.list.len()).in_threads()?,
-            None => Attacher::new(pool, self.list.len()),
-        };
-        let (name, kind) = &self.list[port];
-        let opened = attacher.attach(name, *kind, pool);
-        self.attacher = Some(attacher);
-        opened
+    fn prepare(&mut self, pool: &Pool) -> io::Result<()> {
+        let attacher = Attacher::new(pool, self.list.len());
+        self.attacher = Some(if self.in_threads { attacher.in_threads()? } else { attacher });
+        Ok(())
     }
 
-    fn wait(&mut self, ports: &mut [Attached<Backend>], time: Duration) {
-        if !self.is_punctual {
-            be_punctual();
-            self.is_punctual = true;
-        }
+    fn open(&mut self, port: usize) -> io::Result<Opened> {
+        let (name, kind) = &self.list[port];
+        self.attacher.as_mut().ok_or(io::ErrorKind::InvalidInput)?.open(name, *kind)
+    }
+
+    fn join(opened: Opened, pool: &mut Pool) -> io::Result<Backend> {
+        opened.join(pool)
+    }
+
+    fn close(&mut self, port: Backend) -> Closed {
+        port.shut()
+    }
+
+    fn settle(closed: Closed, pool: &mut Pool) -> Outside {
+        closed.settle(pool)
+    }
+
+    fn wait(ports: &mut [Attached<Backend>], time: Duration) {
         wait_for(ports.iter().filter_map(Attached::port), time);
     }
 }

@@ -25,8 +25,8 @@ impl Port for Memory {
             let Some(frame) = self.incoming.pop_front() else { break };
             if frame.len() > pool.piece() {
                 self.outside.too_long += 1;
-            } else if let Some(slot) = pool.take() {
-                pool.bytes_mut(slot, frame.len()).copy_from_slice(&frame);
+            } else if let Some(mut slot) = pool.take() {
+                pool.bytes_mut(&mut slot, frame.len()).copy_from_slice(&frame);
                 frames.push(Received { slot, length: frame.len() });
             } else {
                 self.outside.receive_overruns += 1;
@@ -36,7 +36,7 @@ impl Port for Memory {
     }
 
     fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize) {
-        self.sent.push(pool.bytes(slot, length).to_vec());
+        self.sent.push(pool.bytes(&slot, length).to_vec());
         pool.give(slot);
     }
 

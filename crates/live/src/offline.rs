@@ -93,8 +93,8 @@ pub fn run<W: FrameObserver, E>(
         if frame.bytes.len() > pool.piece() {
             return Err(Stopped::TooLong(port, frame.bytes.len()));
         }
-        let slot = pool.take().ok_or(Stopped::NoPiece)?;
-        pool.bytes_mut(slot, frame.bytes.len()).copy_from_slice(frame.bytes);
+        let mut slot = pool.take().ok_or(Stopped::NoPiece)?;
+        pool.bytes_mut(&mut slot, frame.bytes.len()).copy_from_slice(frame.bytes);
         path.arrive(now, port, slot, frame.bytes.len()).map_err(Stopped::Time)?;
         drain(path, first, &mut output)?;
         source.advance()?;
@@ -111,7 +111,7 @@ fn drain<W: FrameObserver, E>(
 ) -> Result<(), Stopped<E>> {
     let leaving: Vec<Outgoing> = path.outgoing().collect();
     for Outgoing { at, port, slot, length } in leaving {
-        output(first + u128::from(at.ps()), port, path.pool().bytes(slot, length)).map_err(Stopped::Output)?;
+        output(first + u128::from(at.ps()), port, path.pool().bytes(&slot, length)).map_err(Stopped::Output)?;
         path.pool().give(slot);
     }
     Ok(())

@@ -9,19 +9,36 @@ use std::sync::Arc;
 /// Bytes in front of the frame in each piece. The kernel leaves as many for XDP programs in what it receives for AF_XDP.
 pub const HEADROOM: usize = 256;
 
-/// A piece, by its number. The pool knows who has it: only what was taken and not passed on can be read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(pub(crate) u32);
+/// A piece that whoever has this value may read and write, through the pool that it is of. It is neither copied nor made up: there is one for a piece, or none
+/// while the piece is free, waits, or is with a borrower.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Slot(u32);
 
 impl Slot {
     /// Its number, from 0.
-    pub fn number(self) -> u32 {
+    pub fn number(&self) -> u32 {
+        self.0
+    }
+
+    fn into_number(self) -> u32 {
+        self.0
+    }
+}
+
+/// A piece that a borrower has, such as the kernel or another thread: nobody here can touch it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Lent(u32);
+
+impl Lent {
+    fn into_number(self) -> u32 {
         self.0
     }
 }
 
 /// Memory in huge pages starts at multiples of this.
+#[cfg(not(miri))]
 const HUGE_PAGE: usize = 2 << 20;
+#[cfg(not(miri))]
 const PAGE: usize = 4_096;
 
 /// The memory itself. It goes when the last of pool and sockets that know it has gone.
@@ -39,7 +56,16 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
+    /// Memory of zeros, where there is no kernel to ask for it.
+    #[cfg(miri)]
+    fn new(size: usize) -> io::Result<Self> {
+        let memory = Box::leak(vec![0_u8; size].into_boxed_slice());
+        let memory = NonNull::new(memory.as_mut_ptr()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { memory, size, mapped: (memory, size) })
+    }
+
     /// Memory of zeros, all of it there already, in huge pages where the machine has them: fewer addresses to look up for us and the kernel.
+    #[cfg(not(miri))]
     fn new(size: usize) -> io::Result<Self> {
         let (length, access) = (size + HUGE_PAGE, libc::PROT_READ | libc::PROT_WRITE);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -75,6 +101,14 @@ impl Region {
 }
 
 impl Drop for Region {
+    #[cfg(miri)]
+    fn drop(&mut self) {
+        let memory = std::ptr::slice_from_raw_parts_mut(self.mapped.0.as_ptr(), self.mapped.1);
+        // SAFETY: this is the box that was leaked, and every borrow of it has ended.
+        drop(unsafe { Box::from_raw(memory) });
+    }
+
+    #[cfg(not(miri))]
     fn drop(&mut self) {
         // SAFETY: this is what was mapped, and every borrow of it has ended.
         unsafe { libc::munmap(self.mapped.0.as_ptr().cast(), self.mapped.1) };
@@ -87,8 +121,12 @@ pub(crate) struct Borrower(u8);
 
 /// Nobody has the piece.
 const FREE: u8 = 0;
-/// Whoever took it has it; larger numbers are borrowers'.
+/// Whoever has its slot has it.
 const OUT: u8 = 1;
+/// It waits, and is known by its number alone.
+const WAITING: u8 = 2;
+/// In a view: it is elsewhere. Larger numbers are borrowers'.
+const ELSEWHERE: u8 = 3;
 
 /// All pieces.
 #[derive(Debug)]
@@ -97,7 +135,7 @@ pub struct Pool {
     /// Bytes of a piece: a power of two.
     piece: usize,
     /// Pieces that nobody has.
-    free: Vec<Slot>,
+    free: Vec<u32>,
     /// Who has each piece.
     holders: Vec<u8>,
     /// Numbers of borrowers that are not in use.
@@ -109,8 +147,8 @@ impl Pool {
     pub fn new(pieces: u32, piece: usize) -> io::Result<Self> {
         assert!(piece.is_power_of_two() && piece >= 2_048, "pieces of {piece} bytes");
         let region = Arc::new(Region::new(pieces as usize * piece)?);
-        let free = (0..pieces).rev().map(Slot).collect();
-        let borrowers = (OUT + 1..=u8::MAX).rev().collect();
+        let free = (0..pieces).rev().collect();
+        let borrowers = (ELSEWHERE + 1..=u8::MAX).rev().collect();
         Ok(Self { region, piece, free, holders: vec![FREE; pieces as usize], borrowers })
     }
 
@@ -140,10 +178,10 @@ impl Pool {
     }
 
     /// A copy of the first bytes of a piece in another one; none if all are out.
-    pub fn copy(&mut self, slot: Slot, length: usize) -> Option<Slot> {
+    pub fn copy(&mut self, slot: &Slot, length: usize) -> Option<Slot> {
         let from = self.checked(slot, length);
         let copy = self.take()?;
-        let to = self.checked(copy, length);
+        let to = self.checked(&copy, length);
         // SAFETY: both are within the region, and two pieces do not overlap.
         unsafe {
             let base = self.region.start();
@@ -154,20 +192,44 @@ impl Pool {
 
     /// Takes a piece; none if all are out.
     pub fn take(&mut self) -> Option<Slot> {
-        self.take_as(OUT)
+        self.take_as(OUT).map(Slot)
     }
 
-    fn take_as(&mut self, holder: u8) -> Option<Slot> {
-        let slot = self.free.pop()?;
-        self.holders[slot.0 as usize] = holder;
-        Some(slot)
+    fn take_as(&mut self, holder: u8) -> Option<u32> {
+        let number = self.free.pop()?;
+        self.holders[number as usize] = holder;
+        Some(number)
+    }
+
+    /// The piece of a slot changes hands; its number.
+    fn pass(&mut self, slot: Slot, to: u8) -> u32 {
+        let number = slot.into_number();
+        let before = std::mem::replace(&mut self.holders[number as usize], to);
+        assert!(before == OUT, "piece {number} is of another pool");
+        number
+    }
+
+    /// A piece comes back from one that has it; none if that one does not.
+    fn fetch(&mut self, number: u32, from: u8) -> Option<Slot> {
+        let holder = self.holders.get_mut(number as usize).filter(|holder| **holder == from)?;
+        *holder = OUT;
+        Some(Slot(number))
     }
 
     /// Gives a piece back.
     pub fn give(&mut self, slot: Slot) {
-        let before = std::mem::replace(&mut self.holders[slot.0 as usize], FREE);
-        assert!(before != FREE, "piece {} is given back twice", slot.0);
-        self.free.push(slot);
+        let number = self.pass(slot, FREE);
+        self.free.push(number);
+    }
+
+    /// Lets a piece wait, known by its number alone.
+    pub fn park(&mut self, slot: Slot) -> u32 {
+        self.pass(slot, WAITING)
+    }
+
+    /// A piece that waits, by its number; none if it does not.
+    pub fn unpark(&mut self, number: u32) -> Option<Slot> {
+        self.fetch(number, WAITING)
     }
 
     /// A new borrower; none if there are too many.
@@ -176,30 +238,25 @@ impl Pool {
     }
 
     /// Takes a piece for a borrower.
-    pub(crate) fn take_for(&mut self, borrower: Borrower) -> Option<Slot> {
-        self.take_as(borrower.0)
+    pub(crate) fn take_for(&mut self, borrower: Borrower) -> Option<Lent> {
+        self.take_as(borrower.0).map(Lent)
     }
 
     /// A piece that was taken goes to a borrower.
-    pub(crate) fn lend(&mut self, slot: Slot, borrower: Borrower) {
-        self.holders[slot.0 as usize] = borrower.0;
+    pub(crate) fn lend(&mut self, slot: Slot, borrower: Borrower) -> Lent {
+        Lent(self.pass(slot, borrower.0))
     }
 
-    /// A borrower handler a piece over; false if it did not have it.
-    pub(crate) fn hand_over(&mut self, slot: Slot, borrower: Borrower) -> bool {
-        match self.holders.get_mut(slot.0 as usize) {
-            Some(holder) if *holder == borrower.0 => {
-                *holder = OUT;
-                true
-            }
-            _ => false,
-        }
+    /// A borrower hands a piece over; none if it did not have it.
+    pub(crate) fn hand_over(&mut self, lent: Lent, borrower: Borrower) -> Option<Slot> {
+        self.fetch(lent.into_number(), borrower.0)
     }
 
     /// A borrower is gone: takes back all that it had.
     pub(crate) fn reclaim(&mut self, borrower: Borrower) {
-        for slot in (0..self.holders.len()).filter(|slot| self.holders[*slot] == borrower.0).collect::<Vec<_>>() {
-            self.give(Slot(slot as u32));
+        for (number, holder) in (0..).zip(&mut self.holders).filter(|(_, holder)| **holder == borrower.0) {
+            *holder = FREE;
+            self.free.push(number);
         }
         self.borrowers.push(borrower.0);
     }
@@ -209,61 +266,79 @@ impl Pool {
         self.holders.iter().filter(|holder| **holder == borrower.0).count() as u32
     }
 
-    /// The same memory for another thread. Nothing is free there; it knows the pieces that the borrower has, and is given others. Only one of
-    /// all views has a piece at a time: whoever passes its slot on does not touch it any more.
+    /// The same memory for another thread. Nothing is free there; it knows the pieces that the borrower has, and is given others.
     pub(crate) fn view(&self, borrower: Borrower) -> Self {
-        let of = |holder: &u8| if *holder == borrower.0 { borrower.0 } else { OUT };
+        let of = |holder: &u8| if *holder == borrower.0 { borrower.0 } else { ELSEWHERE };
         let holders = self.holders.iter().map(of).collect();
         Self { region: self.region.clone(), piece: self.piece, free: Vec::new(), holders, borrowers: Vec::new() }
     }
 
-    /// Where the frame of a piece starts within the region.
-    pub fn offset(&self, slot: Slot) -> usize {
-        slot.0 as usize * self.piece + HEADROOM
+    /// In a view: a piece that the pool has lent is here now. None if it was here already.
+    pub(crate) fn adopt(&mut self, lent: Lent) -> Option<Slot> {
+        self.fetch(lent.into_number(), ELSEWHERE)
     }
 
-    /// The piece that has this byte of the region.
-    pub(crate) fn slot_at(&self, offset: u64) -> Slot {
-        Slot((offset >> self.piece.trailing_zeros()) as u32)
+    /// In a view: a piece goes back to the pool that has lent it.
+    pub(crate) fn part_with(&mut self, slot: Slot) -> Lent {
+        Lent(self.pass(slot, ELSEWHERE))
+    }
+
+    /// Where the frame of a piece starts within the region.
+    pub fn offset(&self, slot: &Slot) -> usize {
+        self.frame_at(slot.0)
+    }
+
+    fn frame_at(&self, number: u32) -> usize {
+        number as usize * self.piece + HEADROOM
+    }
+
+    /// Where a piece that a borrower has starts within the region.
+    pub(crate) fn start_of(&self, lent: &Lent) -> u64 {
+        (self.frame_at(lent.0) - HEADROOM) as u64
+    }
+
+    /// The piece that has this byte of the region, as the kernel says that it has it: [`Pool::hand_over`] knows better.
+    pub(crate) fn lent_at(&self, offset: u64) -> Lent {
+        Lent((offset >> self.piece.trailing_zeros()) as u32)
     }
 
     /// Asks for the first bytes of a frame that will be read soon.
-    pub(crate) fn prefetch(&self, slot: Slot) {
+    pub(crate) fn prefetch(&self, slot: &Slot) {
         // A prefetch reads nothing and cannot fault, so the address needs no check.
         prefetch(self.region.start().wrapping_add(self.offset(slot)));
     }
 
     /// The first bytes of a piece.
-    pub fn bytes(&self, slot: Slot, length: usize) -> &[u8] {
+    pub fn bytes(&self, slot: &Slot, length: usize) -> &[u8] {
         let offset = self.checked(slot, length);
-        // SAFETY: within the region, which lives as long as the pool, and neither free nor with the kernel or another thread (checked above): it
-        // is reached through this pool alone, which is borrowed.
+        // SAFETY: within the region, which lives as long as the pool. There is one slot for a piece, and none while the kernel or another thread has it; it is of this
+        // pool (checked above), which is borrowed.
         unsafe { std::slice::from_raw_parts(self.region.start().add(offset), length) }
     }
 
     /// The first bytes of a piece, to be changed.
-    pub fn bytes_mut(&mut self, slot: Slot, length: usize) -> &mut [u8] {
+    pub fn bytes_mut(&mut self, slot: &mut Slot, length: usize) -> &mut [u8] {
         let offset = self.checked(slot, length);
-        // SAFETY: as in `bytes`, and the pool is borrowed exclusively.
+        // SAFETY: as in `bytes`, and both are borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.region.start().add(offset), length) }
     }
 
-    fn checked(&self, slot: Slot, length: usize) -> usize {
+    fn checked(&self, slot: &Slot, length: usize) -> usize {
         let offset = self.offset(slot);
         assert!(length <= self.piece() && offset + length <= self.region.size(), "{length} bytes of piece {}", slot.0);
-        assert!(self.holders[slot.0 as usize] == OUT, "piece {} belongs to someone else", slot.0);
+        assert!(self.holders[slot.0 as usize] == OUT, "piece {} is of another pool", slot.0);
         offset
     }
 }
 
 /// Asks for the cache line at an address.
 pub(crate) fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a prefetch is a hint; it does not fault, whatever the address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     let _ = address;
 }
 
@@ -274,60 +349,89 @@ mod tests {
     #[test]
     fn pieces_come_and_go() {
         let mut pool = Pool::new(2, 2_048).unwrap();
-        let (a, b) = (pool.take().unwrap(), pool.take().unwrap());
+        let (mut a, mut b) = (pool.take().unwrap(), pool.take().unwrap());
         assert_eq!(pool.take(), None);
         let whole = pool.piece();
-        pool.bytes_mut(a, whole).fill(1);
-        pool.bytes_mut(b, whole).fill(2);
-        assert!(pool.bytes(a, whole).iter().all(|byte| *byte == 1));
+        pool.bytes_mut(&mut a, whole).fill(1);
+        pool.bytes_mut(&mut b, whole).fill(2);
+        assert!(pool.bytes(&a, whole).iter().all(|byte| *byte == 1));
+        let number = a.number();
         pool.give(a);
-        assert_eq!((pool.free(), pool.take()), (1, Some(a)));
+        assert_eq!((pool.free(), pool.take().unwrap().number()), (1, number));
+        let copy = pool.copy(&b, 10);
+        assert!(copy.is_none(), "all are out");
     }
 
+    /// A slot is of one pool; another one does not take it.
     #[test]
-    #[should_panic(expected = "given back twice")]
-    fn a_piece_cannot_be_given_back_twice() {
-        let mut pool = Pool::new(2, 2_048).unwrap();
-        let slot = pool.take().unwrap();
-        pool.give(slot);
-        pool.give(slot);
-    }
-
-    /// Memory that the kernel has is out of reach, whoever kept the number of the piece.
-    #[test]
-    fn what_was_passed_on_cannot_be_touched() {
-        let mut pool = Pool::new(4, 2_048).unwrap();
-        let socket = pool.borrower().unwrap();
-        let (slot, free) = (pool.take().unwrap(), pool.take().unwrap());
-        pool.give(free);
-        pool.bytes_mut(slot, 10).fill(1);
-        pool.lend(slot, socket);
-        for slot in [slot, free] {
-            let mut touch = |what: fn(&mut Pool, Slot)| {
-                let touched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| what(&mut pool, slot)));
-                assert!(touched.is_err(), "{slot:?}");
-            };
-            touch(|pool, slot| pool.bytes_mut(slot, 10).fill(2));
-            touch(|pool, slot| assert_eq!(pool.bytes(slot, 10).len(), 10));
-            touch(|pool, slot| assert!(pool.copy(slot, 10).is_some()));
+    fn slots_of_another_pool_are_refused() {
+        let mut pools = [Pool::new(2, 2_048).unwrap(), Pool::new(2, 2_048).unwrap()];
+        for touch in [
+            |pool: &mut Pool, slot: Slot| pool.give(slot),
+            |pool: &mut Pool, slot: Slot| assert!(pool.bytes(&slot, 10).is_empty()),
+            |pool: &mut Pool, mut slot: Slot| pool.bytes_mut(&mut slot, 10).fill(0),
+            |pool: &mut Pool, slot: Slot| assert_eq!(pool.park(slot), 9),
+            |pool: &mut Pool, slot: Slot| assert!(pool.copy(&slot, 10).is_none()),
+        ] {
+            let slot = pools[0].take().unwrap();
+            let number = slot.number();
+            let other = &mut pools[1];
+            let touched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| touch(other, slot)));
+            assert!(touched.is_err());
+            // The slot is gone; the piece is not lost for the next try.
+            pools[0].holders[number as usize] = FREE;
+            pools[0].free.push(number);
+            pools[1] = Pool::new(2, 2_048).unwrap();
         }
-        assert!(pool.hand_over(slot, socket));
-        assert_eq!(pool.bytes(slot, 10), [1; 10]);
+    }
+
+    #[test]
+    fn what_waits_is_known_by_its_number() {
+        let mut pool = Pool::new(4, 2_048).unwrap();
+        let mut slot = pool.take().unwrap();
+        pool.bytes_mut(&mut slot, 10).fill(1);
+        let number = pool.park(slot);
+        assert_eq!(pool.unpark(number + 1), None, "it does not wait");
+        assert_eq!(pool.unpark(77), None, "there is no such piece");
+        let slot = pool.unpark(number).unwrap();
+        assert_eq!(pool.bytes(&slot, 10), [1; 10]);
+        assert_eq!(pool.unpark(number), None, "it waits no more");
+    }
+
+    /// Memory that the kernel or another thread has is out of reach: there is no slot for it until it is handed over, once.
+    #[test]
+    fn what_was_lent_comes_back_once() {
+        let mut pool = Pool::new(4, 2_048).unwrap();
+        let (socket, other) = (pool.borrower().unwrap(), pool.borrower().unwrap());
+        let mut slot = pool.take().unwrap();
+        pool.bytes_mut(&mut slot, 10).fill(1);
+        let at = pool.offset(&slot) as u64;
+        let lent = pool.lend(slot, socket);
+        assert_eq!(pool.hand_over(lent, other), None, "somebody else has it");
+        let mut view = pool.view(other);
+        let again = pool.lent_at(at);
+        assert!(view.adopt(again).is_some(), "whoever lends it says so to one view alone");
+        let slot = pool.lent_at(at);
+        let slot = pool.hand_over(slot, socket).unwrap();
+        assert_eq!(pool.bytes(&slot, 10), [1; 10]);
+        let twice = pool.lent_at(at);
+        assert_eq!(pool.hand_over(twice, socket), None);
     }
 
     #[test]
     fn what_a_borrower_has_comes_back_when_it_is_gone() {
         let mut pool = Pool::new(4, 2_048).unwrap();
         let (socket, other) = (pool.borrower().unwrap(), pool.borrower().unwrap());
-        let filled = pool.take_for(socket).unwrap();
+        let filled = pool.take_for(socket).unwrap().0;
         let queued = pool.take_for(socket).unwrap();
-        assert!(pool.hand_over(queued, socket));
-        assert!(!pool.hand_over(queued, socket) && !pool.hand_over(Slot(9), socket));
+        let (number, beyond) = (queued.0, Lent(9));
+        let kept = pool.hand_over(queued, socket).unwrap();
+        assert!(pool.hand_over(Lent(number), socket).is_none() && pool.hand_over(beyond, socket).is_none());
         let sent = pool.take().unwrap();
-        pool.lend(sent, other);
+        let sent = pool.lend(sent, other).0;
         pool.reclaim(socket);
-        assert_eq!((pool.free(), pool.take()), (2, Some(filled)));
+        assert_eq!((pool.free(), pool.take().unwrap().number()), (2, filled));
         pool.reclaim(other);
-        assert_eq!(pool.take(), Some(sent));
+        assert_eq!((pool.take().unwrap().number(), kept.number()), (sent, number));
     }
 }

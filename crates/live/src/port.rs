@@ -4,7 +4,7 @@ use crate::pool::{Pool, Slot};
 use std::io;
 
 /// A frame that has come in: it is in this piece, which now belongs to whoever receives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Received {
     /// The piece.
     pub slot: Slot,
@@ -47,6 +47,9 @@ pub trait Port {
 
     /// What was lost here so far.
     fn outside(&self) -> Outside;
+
+    /// Gives back the pieces that only this port has, not the kernel and no other thread: the port is about to be closed elsewhere.
+    fn abandon(&mut self, _pool: &mut Pool) {}
 
     /// Gives all pieces that the port or the kernel still has back to the pool: the end of the port.
     fn close(&mut self, pool: &mut Pool);

@@ -4,13 +4,13 @@
 //! This is a decorator of ports: a switch without a script has none of it.
 
 use crate::attached::Attached;
-use crate::backend::{Backend, be_punctual, wait_for};
+use crate::backend::{Backend, Closed, Opened, wait_for};
 use crate::edit;
 use crate::frame::{Headers, Network};
 use crate::linux::Interfaces;
 use crate::pool::{Pool, Slot};
 use crate::port::{Outside, Port, Received};
-use crate::runtime::Opener;
+use crate::port_keeper::Opener;
 use forebay_script::director::Subject;
 use forebay_script::file::{FIRST_SENDER_PORT, RECEIVER_PORT, Script};
 use forebay_script::play::{DelayLine, Fate, Play};
@@ -253,23 +253,22 @@ impl<P> Scripted<P> {
     }
 
     fn meet(&mut self, pool: &mut Pool, frame: Received) {
-        let Received { slot, length } = frame;
-        let bytes = pool.bytes(slot, length);
+        let Received { mut slot, length } = frame;
+        let bytes = pool.bytes(&slot, length);
         let headers = Headers::parse(bytes);
         let fate = headers.and_then(|headers| Some((self.stage.record().meet(bytes, &headers)?, headers)));
         // What is none of the script's goes on at once.
-        let Some((fate, headers)) = fate else { return self.held.push(Instant::ZERO, frame) };
+        let Some((fate, headers)) = fate else { return self.held.push(Instant::ZERO, Received { slot, length }) };
         if fate.decision.drop {
             return pool.give(slot);
         }
         if fate.decision.mark {
-            edit::mark(pool.bytes_mut(slot, length), &headers);
+            edit::mark(pool.bytes_mut(&mut slot, length), &headers);
         }
-        self.held.push(fate.release, frame);
-        if let (Some(at), Some(copy)) = (fate.copy, fate.copy.and_then(|_| pool.take())) {
-            let bytes = pool.bytes(slot, length).to_vec();
-            pool.bytes_mut(copy, length).copy_from_slice(&bytes);
-            self.held.push(at, Received { slot: copy, length });
+        let copy = fate.copy.and_then(|at| Some((at, pool.copy(&slot, length)?)));
+        self.held.push(fate.release, Received { slot, length });
+        if let Some((at, slot)) = copy {
+            self.held.push(at, Received { slot, length });
         }
     }
 
@@ -309,10 +308,15 @@ impl<P: Port> Port for Scripted<P> {
         self.port.outside()
     }
 
-    fn close(&mut self, pool: &mut Pool) {
+    fn abandon(&mut self, pool: &mut Pool) {
         for frame in self.held.drain() {
             pool.give(frame.slot);
         }
+        self.port.abandon(pool);
+    }
+
+    fn close(&mut self, pool: &mut Pool) {
+        self.abandon(pool);
         self.port.close(pool);
     }
 }
@@ -322,28 +326,41 @@ impl<P: Port> Port for Scripted<P> {
 pub struct ScriptedInterfaces {
     interfaces: Interfaces,
     stage: Stage,
-    is_punctual: bool,
 }
 
 impl ScriptedInterfaces {
     /// Those of a switch, on a stage.
     pub fn new(interfaces: Interfaces, stage: Stage) -> Self {
-        Self { interfaces, stage, is_punctual: false }
+        Self { interfaces, stage }
     }
 }
 
 impl Opener for ScriptedInterfaces {
     type Port = Scripted<Backend>;
+    type Opened = (Opened, Stage);
+    type Closed = Closed;
 
-    fn open(&mut self, port: usize, pool: &mut Pool) -> io::Result<Self::Port> {
-        Ok(Scripted::new(self.interfaces.open(port, pool)?, self.stage.clone()))
+    fn prepare(&mut self, pool: &Pool) -> io::Result<()> {
+        self.interfaces.prepare(pool)
     }
 
-    fn wait(&mut self, ports: &mut [Attached<Self::Port>], time: time::Duration) {
-        if !self.is_punctual {
-            be_punctual();
-            self.is_punctual = true;
-        }
+    fn open(&mut self, port: usize) -> io::Result<Self::Opened> {
+        Ok((self.interfaces.open(port)?, self.stage.clone()))
+    }
+
+    fn join((opened, stage): Self::Opened, pool: &mut Pool) -> io::Result<Self::Port> {
+        Ok(Scripted::new(opened.join(pool)?, stage))
+    }
+
+    fn close(&mut self, port: Self::Port) -> Closed {
+        self.interfaces.close(port.port)
+    }
+
+    fn settle(closed: Closed, pool: &mut Pool) -> Outside {
+        closed.settle(pool)
+    }
+
+    fn wait(ports: &mut [Attached<Self::Port>], time: time::Duration) {
         let next = ports.iter().filter_map(Attached::port).filter_map(Scripted::next).min();
         let time = next.map_or(time, |next| next.min(time));
         if !time.is_zero() {
@@ -452,7 +469,7 @@ mod tests {
             loop {
                 self.port.receive(&mut self.pool, &mut out, 64).unwrap();
                 for frame in out.drain(..) {
-                    all.push((start.elapsed().as_millis(), self.pool.bytes(frame.slot, frame.length).to_vec()));
+                    all.push((start.elapsed().as_millis(), self.pool.bytes(&frame.slot, frame.length).to_vec()));
                     self.pool.give(frame.slot);
                 }
                 match self.port.next() {
@@ -536,7 +553,7 @@ mod tests {
         let mut out = Vec::new();
         test.port.port.incoming.extend(others.clone());
         test.port.receive(&mut test.pool, &mut out, 64).unwrap();
-        let out: Vec<Vec<u8>> = out.iter().map(|frame| test.pool.bytes(frame.slot, frame.length).to_vec()).collect();
+        let out: Vec<Vec<u8>> = out.iter().map(|frame| test.pool.bytes(&frame.slot, frame.length).to_vec()).collect();
         assert_eq!(out, others);
         assert!(test.lines().is_empty());
         // Before the handshake nothing is known of a flow's numbers.

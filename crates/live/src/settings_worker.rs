@@ -32,7 +32,9 @@ pub(crate) enum Order {
 pub(crate) struct SettingsWorker {
     pub(crate) file: String,
     pub(crate) text: String,
-    /// What was changed since the file was read.
+    /// What arguments change in the file.
+    pub(crate) arguments: Vec<(String, String)>,
+    /// What was changed since, arguments included.
     pub(crate) changes: Vec<(String, String)>,
     pub(crate) config: LiveConfig,
     /// The settings in force, as TOML.
@@ -53,6 +55,7 @@ impl SettingsWorker {
             match request {
                 // Whoever asked may have gone away.
                 Request::Change(changes, answer) => drop(answer.send(self.change(&changes, orders))),
+                Request::Reload(text, answer) => drop(answer.send(self.reload(text, orders))),
                 Request::Settings(answer) => drop(answer.send(self.settings.clone())),
                 // A switch that has stopped hears nothing more.
                 Request::Stop => drop(orders.send(Order::Stop)),
@@ -71,7 +74,24 @@ impl SettingsWorker {
             all.retain(|(other, _)| other != key);
             all.push((key.clone(), value.clone()));
         }
-        let (new, text) = settings::read(&self.file, &self.text, &all).map_err(|error| error.to_string())?;
+        let text = self.text.clone();
+        self.bring_into_force(text, all, orders)
+    }
+
+    /// The file as it is now, with the changes of the arguments.
+    fn reload(&mut self, text: String, orders: &SyncSender<Order>) -> Result<(), String> {
+        let arguments = self.arguments.clone();
+        self.bring_into_force(text, arguments, orders)
+    }
+
+    /// All of it, or nothing.
+    fn bring_into_force(
+        &mut self,
+        text: String,
+        changes: Vec<(String, String)>,
+        orders: &SyncSender<Order>,
+    ) -> Result<(), String> {
+        let (new, settings) = settings::read(&self.file, &text, &changes).map_err(|error| error.to_string())?;
         self.check_fixed(&new)?;
         let settled = Settled {
             tm: TmConfig::clone(&new.tm),
@@ -82,7 +102,7 @@ impl SettingsWorker {
         orders.send(Order::Swap(Box::new(settled), answer)).map_err(|_| GONE)?;
         // The switch makes it in its next turn, or has come to its end.
         drop(heard.recv().map_err(|_| GONE)??);
-        (self.config, self.settings, self.changes) = (new, text, all);
+        (self.config, self.settings, self.changes, self.text) = (new, settings, changes, text);
         Ok(())
     }
 
@@ -122,7 +142,7 @@ mod tests {
     fn what_is_refused_never_reaches_the_switch() {
         let (config, settings) = settings::read("live.toml", FILE, &[]).unwrap();
         let (file, text) = ("live.toml".to_owned(), FILE.to_owned());
-        let book = SettingsWorker { file, text, changes: Vec::new(), config, settings };
+        let book = SettingsWorker { file, text, arguments: Vec::new(), changes: Vec::new(), config, settings };
         let (ask, requests) = channel();
         let orders = book.open(requests).unwrap();
         let change = |changes: Vec<(String, String)>| {
@@ -150,5 +170,47 @@ mod tests {
         assert!(heard.try_recv().is_err(), "not before the switch has it");
         answer.send(Ok((settled.classifier, settled.treatment))).unwrap();
         heard.recv_timeout(wait).unwrap().unwrap();
+    }
+
+    /// A file that is read again is in force whole, without what was changed meanwhile, or not at all.
+    #[test]
+    fn a_file_that_is_read_again_replaces_what_was_changed() {
+        let (config, settings) = settings::read("live.toml", FILE, &[]).unwrap();
+        let (file, text) = ("live.toml".to_owned(), FILE.to_owned());
+        let arguments = vec![("rate".to_owned(), "50Mbps".to_owned())];
+        let worker = SettingsWorker { file, text, arguments, changes: Vec::new(), config, settings };
+        let (ask, requests) = channel();
+        let orders = worker.open(requests).unwrap();
+        let wait = Duration::from_secs(10);
+        let obey = || {
+            let Order::Swap(settled, answer) = orders.recv_timeout(wait).unwrap() else { panic!("a swap") };
+            let tm = settled.tm.clone();
+            answer.send(Ok((settled.classifier, settled.treatment))).unwrap();
+            tm
+        };
+        let (answer, heard) = channel();
+        ask.send(Request::Change(vec![("ecn".to_owned(), "{kind = \"step\", threshold = 1000}".to_owned())], answer))
+            .unwrap();
+        assert!(obey().mark.is_some());
+        heard.recv_timeout(wait).unwrap().unwrap();
+        let reload = |text: String| {
+            let (answer, heard) = channel();
+            ask.send(Request::Reload(text, answer)).unwrap();
+            heard
+        };
+        let heard = reload(FILE.replace("alpha = 1.0", "alpha = 4.0"));
+        let tm = obey();
+        heard.recv_timeout(wait).unwrap().unwrap();
+        assert!(tm.mark.is_none() && tm.rates[0].bps() == 50_000_000, "{tm:?}");
+        for (wrong, why) in
+            [("buffer = \"1MB\"", "cannot change while"), ("buffer = 0", "buffer"), ("bufer = 1", "bufer")]
+        {
+            let error = reload(FILE.replace("buffer = \"64KB\"", wrong)).recv_timeout(wait).unwrap().unwrap_err();
+            assert!(error.contains(why) && orders.try_recv().is_err(), "{error}");
+        }
+        let (answer, heard) = channel();
+        ask.send(Request::Settings(answer)).unwrap();
+        let settings = heard.recv_timeout(wait).unwrap();
+        assert!(settings.contains("alpha = 4.0") && !settings.contains("ecn"), "{settings}");
     }
 }

@@ -41,6 +41,8 @@ pub struct Snapshot {
     pub changes: u64,
     /// Losses since the snapshot before, oldest first; at most [`RECENT`] of them.
     pub recent: Vec<Loss>,
+    /// The last drop of each queue for each reason that has occurred.
+    pub last_drops: Vec<Loss>,
 }
 
 /// The most losses that a snapshot tells of one by one. Counters count them all.

@@ -23,6 +23,7 @@ pub(crate) fn snapshot(sequence: u64) -> crate::snapshot::Snapshot {
         cost: crate::snapshot::Cost::default(),
         changes: 0,
         recent: Vec::new(),
+        last_drops: Vec::new(),
     }
 }
 

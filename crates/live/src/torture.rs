@@ -90,8 +90,8 @@ pub fn torture(bytes: &[u8]) {
             break;
         }
         collect(&mut path);
-        let Some(slot) = path.pool().take() else { break };
-        path.pool().bytes_mut(slot, frame.len()).copy_from_slice(&frame);
+        let Some(mut slot) = path.pool().take() else { break };
+        path.pool().bytes_mut(&mut slot, frame.len()).copy_from_slice(&frame);
         if path.arrive(now, ingress, slot, frame.len()).is_err() {
             break;
         }
@@ -111,7 +111,7 @@ pub fn torture(bytes: &[u8]) {
 fn collect(path: &mut Dataplane) {
     let leaving: Vec<_> = path.outgoing().collect();
     for frame in leaving {
-        assert!(Headers::parse(path.pool().bytes(frame.slot, frame.length)).is_some(), "no runt leaves");
+        assert!(Headers::parse(path.pool().bytes(&frame.slot, frame.length)).is_some(), "no runt leaves");
         path.pool().give(frame.slot);
     }
 }

@@ -47,6 +47,7 @@ mod flow_table;
 pub mod ingress;
 pub mod mark;
 pub mod max_tree;
+mod observe;
 pub mod packet;
 mod path;
 pub mod random;

@@ -323,6 +323,15 @@ impl Tm {
         self.path.losses[queue].drop(Reason::Expelled, bytes);
     }
 
+    /// The packets of a queue, with the bytes that they are charged.
+    pub(crate) fn waiting_in(&self, queue: usize) -> impl Iterator<Item = (crate::packet::PacketId, u32)> {
+        let slots = self.path.scheduler.waiting(self.path.place(queue), self.path.sorted, &self.path.buffer);
+        slots.into_iter().map(|slot| {
+            let descriptor = self.path.buffer.slots.get(slot);
+            (descriptor.id, descriptor.charge() as u32)
+        })
+    }
+
     /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
         let headers = self.path.ports.iter().map(|port| port.headers.len()).sum();

@@ -1,14 +1,14 @@
 //! TIMELINE.csv of a live switch: what each queue held and did, step by step.
 
+use super::directory::private_file;
 use crate::Failure;
-use crate::output::{Output, cannot_write};
+use crate::output::cannot_write;
 use forebay_live::settings::RunConfig;
 use forebay_live::snapshot::{QueueState, Snapshot};
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Write as _;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write as _};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,7 +40,7 @@ const RETRY: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Timeline {
     pub(super) fn create(path: &Path, run: &RunConfig) -> Result<Self, Failure> {
-        let file = private(path).map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+        let file = private_file(path).map_err(|(path, error)| cannot_write(&path.display().to_string(), &error))?;
         let mut timeline = Self {
             path: path.to_owned(),
             file,
@@ -74,7 +74,7 @@ impl Timeline {
             return Ok(());
         }
         std::fs::rename(&self.path, self.path.with_extension("1.csv"))?;
-        self.file = private(&self.path)?;
+        self.file = private_file(&self.path).map_err(|(_, error)| error)?;
         self.length = 0;
         self.write(HEAD)
     }
@@ -138,14 +138,6 @@ impl Timeline {
     }
 }
 
-/// A new file for its owner alone.
-fn private(path: &Path) -> io::Result<File> {
-    let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    // It may have been there before.
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    Ok(file)
-}
-
 fn row(
     line: &mut String,
     snapshot: &Snapshot,
@@ -173,11 +165,4 @@ fn row(
         now.marked.packets - then.marked.packets,
         now.trimmed.packets - then.trimmed.packets,
     );
-}
-
-/// A file that is there whole or not at all, for its owner alone.
-pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut output = Output::create(Some(path))?.for_owner();
-    output.write(text.as_bytes())?;
-    output.finish()
 }

@@ -1,7 +1,7 @@
 //! Who may ask for what.
 //!
-//! On loopback without a token, whoever can reach the port may look and change: every user of the machine, and no page of a foreign site. A browser tells
-//! which site a request comes from, and a site that points its own name at 127.0.0.1 is given away by the `Host`. With a token, the token decides.
+//! On loopback without a token, the user that has started the switch may look and change, and root: the kernel says whose a connection is. No page of a foreign
+//! site may: a browser tells which site a request comes from, and a site that points its own name at 127.0.0.1 is given away by the `Host`. With a token, the token decides.
 
 use super::request::Head;
 use super::response::{Response, Status};
@@ -30,6 +30,11 @@ impl Guard {
     pub(crate) fn new(address: SocketAddr, token: Option<String>) -> io::Result<Self> {
         let token = token.map(|token| Ok::<_, io::Error>(Token { token, session: random()? })).transpose()?;
         Ok(Self { address, token })
+    }
+
+    /// Whether a token decides.
+    pub(crate) fn has_token(&self) -> bool {
+        self.token.is_some()
     }
 
     pub(crate) fn check(&self, head: &Head) -> Decision {

@@ -11,8 +11,10 @@ mod routes;
 use crate::connection::{Connection, ReadError};
 use crate::server::{Idle, Server, Service};
 use forebay_live::handle::Handle;
+use forebay_live::peer;
 pub use forebay_live::settings::HttpConfig;
 use guard::Guard;
+pub(crate) use request::MOST_BODY;
 use request::{Head, MOST_HEAD, Refusal};
 use response::{Response, Status};
 use routes::{Answer, Routes};
@@ -60,11 +62,13 @@ pub fn open(handle: Handle, config: HttpConfig) -> io::Result<Http> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("http.listen {listen}: {error}"));
     let listener = TcpListener::bind(listen).map_err(named)?;
     let address = listener.local_addr().map_err(named)?;
-    let server = HttpService { guard: Guard::new(address, token)?, routes: Routes::new(handle) };
+    let server = HttpService { owner: peer::owner(), guard: Guard::new(address, token)?, routes: Routes::new(handle) };
     Ok(Http { address, _server: Server::open("forebay-http", listener, MOST_CONNECTIONS, server)? })
 }
 
 struct HttpService {
+    /// The user that has started the switch.
+    owner: u32,
     guard: Guard,
     routes: Routes,
 }
@@ -81,17 +85,36 @@ impl Service<TcpStream> for HttpService {
         }
     }
 
-    fn refuse(&self, mut stream: TcpStream) {
-        if stream.set_nonblocking(true).is_err() {
-            return;
+    /// Without a token, on loopback: the user that has started the switch, and root.
+    fn admits(&self, stream: &TcpStream) -> bool {
+        if self.guard.has_token() {
+            return true;
         }
-        // What has come is taken, or closing would take back the answer.
-        let _ = stream.read(&mut [0; 4096]);
+        let is_known = |user| user == self.owner || user == 0;
+        let is_admitted = peer::tcp_user_of(stream).is_ok_and(|user| user.is_some_and(is_known));
+        if !is_admitted {
+            let sentence = "only the user that has started the switch may ask here; others need a token (http.token)";
+            tell_and_close(stream, &Response::error(Status::Forbidden, sentence));
+        }
+        is_admitted
+    }
+
+    fn refuse(&self, stream: TcpStream) {
         let sentence = format!("more than {MOST_CONNECTIONS} connections are open; try again later");
         let answer = Response::error(Status::ServiceUnavailable, &sentence).with("Retry-After", "1");
-        let _ = stream.write_all(&answer.bytes(true, false));
-        let _ = stream.shutdown(Shutdown::Write);
+        tell_and_close(&stream, &answer);
     }
+}
+
+/// Answers without waiting for anything.
+fn tell_and_close(mut stream: &TcpStream, answer: &Response) {
+    if stream.set_nonblocking(true).is_err() {
+        return;
+    }
+    // What has come is taken, or closing would take back the answer.
+    let _ = stream.read(&mut [0; 4096]);
+    let _ = stream.write_all(&answer.bytes(true, false));
+    let _ = stream.shutdown(Shutdown::Write);
 }
 
 /// What follows an answer.
@@ -152,4 +175,18 @@ fn refusal(cut: ReadError) -> Option<Refusal> {
         ReadError::Late => Some((Status::RequestTimeout, "the request did not come in time")),
         ReadError::Long => Some((Status::HeadTooLarge, "the head is longer than 16 KB")),
     }
+}
+
+/// What is made of the bytes of a request up to its body, for the fuzzer; the body, if it would be looked at.
+pub(crate) fn torture(bytes: &[u8]) -> Option<&[u8]> {
+    let end = bytes.windows(4).take(MOST_HEAD).position(|window| window == b"\r\n\r\n")?;
+    let head = Head::parse(&bytes[..end]).ok()?;
+    let length = head.body_length().ok()?;
+    for (listen, token) in [(([127, 0, 0, 1], 9_099), None), (([0, 0, 0, 0], 80), Some("a token".to_owned()))] {
+        let guard = Guard::new(listen.into(), token).ok()?;
+        if let Err(response) = guard.check(&head) {
+            assert!(response.bytes(true, head.keep_alive).starts_with(b"HTTP/1.1 "));
+        }
+    }
+    bytes.get(end + 4..end + 4 + length)
 }

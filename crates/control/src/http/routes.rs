@@ -24,6 +24,7 @@ pub(crate) struct Routes {
     written: Mutex<(u64, Arc<str>)>,
 }
 
+const OPEN_TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 impl Routes {
@@ -43,6 +44,11 @@ impl Routes {
             ("/api/snapshot", _) => self.with_latest(|latest| {
                 Response::new(Status::Ok, "application/json", format!("{}\n", self.written(latest)))
             }),
+            ("/metrics", _)
+                if head.field("accept").is_some_and(|kinds| kinds.contains("application/openmetrics-text")) =>
+            {
+                self.with_latest(|latest| Response::new(Status::Ok, OPEN_TEXT, metrics::open_text(latest)))
+            }
             ("/metrics", _) => self.with_latest(|latest| Response::new(Status::Ok, TEXT, metrics::text(latest))),
             ("/api/events", "GET") => match self.seats.take() {
                 Some(seat) => return Answer::Events(seat),

@@ -100,6 +100,26 @@ fn metrics_are_well_formed_and_agree_with_the_counters() {
     assert_eq!(samples[sent], now.ports[0].queues[1].counters.sent.bytes as f64);
 }
 
+/// OpenMetrics: families of counters without the ending of their samples, an example for a drop, and an end.
+#[test]
+fn open_metrics_have_examples_of_drops() {
+    use forebay_live::snapshot::{Fate, Loss};
+    use forebay_tm::{Instant, Reason};
+    let (_, mut now) = moments(&[]);
+    let fate = Fate::Dropped(Reason::Threshold);
+    now.last_drops = vec![Loss { at: Instant::from_ps(1_500_000_000_000), port: 1, queue: 0, bytes: 1_500, fate }];
+    let text = metrics::open_text(&now);
+    assert!(text.ends_with("\n# EOF\n"));
+    let with: Vec<&str> = text.lines().filter(|line| line.contains(" # {")).collect();
+    let name = "forebay_dropped_packets_total{port=\"1\",interface=\"fb-h2\",queue=\"0\",reason=\"threshold\"} ";
+    assert_eq!(with.len(), 1);
+    assert!(with[0].starts_with(name) && with[0].ends_with(" # {bytes=\"1500\",time_s=\"1.500000\"} 1"), "{}", with[0]);
+    for family in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter")) {
+        assert!(!family.ends_with("_total") && text.contains(&format!("\n{family}_total")), "{family}");
+    }
+    assert!(!metrics::text(&now).contains(" # {"));
+}
+
 /// Where Prometheus' own tool is installed, it is asked as well.
 #[test]
 fn promtool_finds_nothing_wrong() {

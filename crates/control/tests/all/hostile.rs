@@ -147,3 +147,34 @@ fn the_server_ends_at_once_whoever_is_inside() {
     server.stop();
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
+
+/// What the fuzzer checks (`fuzz/`), on words of requests put together at random and on what has done harm before.
+#[test]
+fn what_the_fuzzer_checks_holds() {
+    use forebay_control::torture;
+    let deep = format!("{{\"policy.{}\": \"1\"}}", vec!["a"; 12_000].join("."));
+    let brackets = format!("{{\"set\":{}", "[".repeat(60_000));
+    for known in [&*deep, &brackets, "{\"policy.alpha\":\"-1\"}", "{\"http.token\":\"0123456789abcdef\"}"] {
+        torture::settings(known.as_bytes());
+        torture::control(known.as_bytes());
+        let head = "POST /api/settings HTTP/1.1\r\nHost: localhost:9099\r\nContent-Type: application/json\r\n";
+        torture::http(format!("{head}Content-Length: {}\r\n\r\n{known}", known.len()).as_bytes());
+    }
+    let words: Vec<String> = include_str!("../../../../fuzz/requests.dict")
+        .lines()
+        .filter_map(|line| {
+            Some(line.strip_prefix('"')?.strip_suffix('"')?.replace("\\\"", "\"").replace("\\x0d\\x0a", "\r\n"))
+        })
+        .collect();
+    let bytes = prop::collection::vec(prop::sample::select(words), 0..12).prop_map(|words| words.concat());
+    let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
+    let checked = runner.run(&(bytes, "[ -~]{0,20}"), |(bytes, more)| {
+        for text in [&*bytes, &format!("{bytes}{more}"), &format!("{{\"{bytes}\":\"{more}\"}}")] {
+            torture::settings(text.as_bytes());
+            torture::http(text.as_bytes());
+            torture::control(text.as_bytes());
+        }
+        Ok(())
+    });
+    checked.unwrap();
+}

@@ -3,6 +3,7 @@
 use super::{Agent, TCP_PORT, held, say, spawn};
 use crate::job::{JobFlow, JobKind};
 use crate::notes::Note;
+use forebay_live::tcp_info::{self, Repeats};
 use rustix::net::sockopt::{set_ip_tos, set_tcp_congestion};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 use std::io::{self, ErrorKind, Read, Write};
@@ -55,7 +56,7 @@ pub(super) fn send(agent: &Agent, number: u32, flow: &JobFlow) -> io::Result<()>
         None => connect_flow(agent, flow)?,
     };
     let name = number.to_be_bytes();
-    let Some(bytes) = flow.bytes else { return send_on(agent, stream, &name, flow.until) };
+    let Some(bytes) = flow.bytes else { return send_on(agent, stream, number, flow.until) };
     // The number is part of the payload.
     let mut left = bytes.saturating_sub(name.len() as u64);
     let first = left.min((ZEROS.len() - name.len()) as u64) as usize;
@@ -68,15 +69,24 @@ pub(super) fn send(agent: &Agent, number: u32, flow: &JobFlow) -> io::Result<()>
     }
     stream.shutdown(Shutdown::Write)?;
     // The receiver closes the connection when it has everything.
-    if stream.read(&mut [0])? == 0 {
+    let has_all = stream.read(&mut [0])? == 0;
+    tell_repeats(number, &stream);
+    if has_all {
         say(&Note::Acked(number, agent.time()));
     }
     Ok(())
 }
 
+/// Says what the kernel has sent again of a flow. One that does not tell is no reason to fail.
+fn tell_repeats(number: u32, stream: &TcpStream) {
+    if let Ok(Repeats { retransmissions, timeouts }) = tcp_info::repeats(stream) {
+        say(&Note::Repeated(number, retransmissions, timeouts));
+    }
+}
+
 /// Sends until the time is up.
-fn send_on(agent: &Agent, mut stream: TcpStream, name: &[u8], until: u64) -> io::Result<()> {
-    stream.write_all(name)?;
+fn send_on(agent: &Agent, mut stream: TcpStream, number: u32, until: u64) -> io::Result<()> {
+    stream.write_all(&number.to_be_bytes())?;
     stream.set_write_timeout(Some(LOOK))?;
     while agent.time() < until {
         match stream.write(&ZEROS) {
@@ -84,6 +94,7 @@ fn send_on(agent: &Agent, mut stream: TcpStream, name: &[u8], until: u64) -> io:
             _ => {}
         }
     }
+    tell_repeats(number, &stream);
     stream.shutdown(Shutdown::Both)
 }
 

@@ -7,6 +7,7 @@ use std::mem::zeroed;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const SIOCETHTOOL: u64 = 0x8946;
+const ETHTOOL_GDRVINFO: u32 = 0x3;
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
 /// Two tags may stand behind the Ethernet header.
 const TAGS: usize = 8;
@@ -30,6 +31,14 @@ struct Channels {
     transmit: u32,
     other: u32,
     combined: u32,
+}
+
+/// What a driver says about itself.
+#[repr(C)]
+struct DriverInfo {
+    command: u32,
+    driver: [u8; 32],
+    _more: [u8; 160],
 }
 
 impl Interface {
@@ -66,6 +75,12 @@ impl Interface {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name that it has itself; the one that it was found by may be another one that it goes by, too.
+    pub(super) fn own_name(&self) -> io::Result<String> {
+        let request = self.request(libc::SIOCGIFNAME, |request| request.ifr_ifru.ifru_ifindex = self.index as i32)?;
+        Ok(request.ifr_name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8 as char).collect())
     }
 
     /// The kernel's number for it.
@@ -109,6 +124,15 @@ impl Interface {
             Ok(_) => (channels.receive + channels.combined).max(1),
             Err(_) => 1,
         }
+    }
+
+    /// The name of its driver, if it says one.
+    pub fn driver(&self) -> Option<String> {
+        let mut info = DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], _more: [0; 160] };
+        let data = std::ptr::from_mut(&mut info).cast();
+        self.request(SIOCETHTOOL, |request| request.ifr_ifru.ifru_data = data).ok()?;
+        let name = info.driver.split(|byte| *byte == 0).next()?;
+        Some(String::from_utf8_lossy(name).into_owned()).filter(|name| !name.is_empty())
     }
 
     /// An error if it is no longer there, or another one has its name by now, or it is down.

@@ -14,23 +14,28 @@ mod relay;
 mod socket;
 mod spsc;
 
-use crate::pool::{Borrower, Pool, Slot};
+use crate::pool::{Borrower, HEADROOM, Pool, Slot};
 use crate::port::{Outside, Port, Received};
 use interface::Interface;
 use lock::Lock;
 use relay::Threads;
+use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
-use xdp::{LARGEST_PIECE, RECEIVE_RING, Umem};
+use xdp::{LARGEST_PIECE, Mode, RECEIVE_RING, Umem};
 
 /// How frames get to us and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// AF_XDP where it works, otherwise AF_PACKET.
+    /// What is fastest on the interface: AF_XDP where its driver takes the program, unless the driver is that of veth, on which [`Kind::Mixed`] forwards more; and AF_PACKET
+    /// where nothing else works.
     #[default]
     Auto,
     /// AF_XDP.
     Xdp,
+    /// AF_XDP without copies, where the driver has it, and on all interfaces of the switch.
+    ZeroCopy,
     /// AF_XDP, but behind the driver (the kernel's generic mode) even where the driver could do it.
     XdpGeneric,
     /// AF_PACKET.
@@ -95,11 +100,11 @@ impl Receiver {
         }
     }
 
-    fn close(self, pool: &mut Pool) -> Outside {
+    fn close(self) -> Closed {
         match self {
-            Self::Packet(half) => half.outside(),
-            Self::Xdp(half) => half.close(pool),
-            Self::Relay(half) => half.close(pool),
+            Self::Packet(half) => Closed::without_pieces(half.outside()),
+            Self::Xdp(half) => half.close(),
+            Self::Relay(half) => half.close(),
         }
     }
 }
@@ -142,12 +147,56 @@ impl Sender {
         }
     }
 
-    fn close(self, pool: &mut Pool) -> Outside {
-        match self {
-            Self::Packet(half) => half.close(pool),
-            Self::Xdp(half) => half.close(pool),
-            Self::Relay(half) => half.close(pool),
+    /// Gives back the pieces that only this half has.
+    fn abandon(&mut self, pool: &mut Pool) {
+        if let Self::Packet(half) = self {
+            half.abandon(pool);
         }
+    }
+
+    fn close(self) -> Closed {
+        match self {
+            Self::Packet(half) => Closed::without_pieces(half.outside()),
+            Self::Xdp(half) => half.close(),
+            Self::Relay(half) => half.close(),
+        }
+    }
+}
+
+/// What is left of a port whose sockets are closed.
+#[derive(Debug)]
+pub struct Closed {
+    outside: Outside,
+    /// Who had pieces of the pool, and whether no device reads them any more.
+    borrowers: Vec<(Borrower, bool)>,
+}
+
+impl Closed {
+    fn without_pieces(outside: Outside) -> Self {
+        Self { outside, borrowers: Vec::new() }
+    }
+
+    fn of(outside: Outside, borrower: Borrower, is_done: bool) -> Self {
+        Self { outside, borrowers: vec![(borrower, is_done)] }
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.outside += other.outside;
+        self.borrowers.extend(other.borrowers);
+        self
+    }
+
+    /// What was lost, and whether no device reads any piece.
+    fn summary(self) -> (Outside, bool) {
+        (self.outside, self.borrowers.iter().all(|(_, is_done)| *is_done))
+    }
+
+    /// Takes back the pieces that the port had; what was lost there in all. Pieces that a device may still read are used no more.
+    pub fn settle(self, pool: &mut Pool) -> Outside {
+        for (borrower, _) in self.borrowers.into_iter().filter(|(_, is_done)| *is_done) {
+            pool.reclaim(borrower);
+        }
+        self.outside
     }
 }
 
@@ -168,7 +217,7 @@ pub struct Backend {
     name: String,
     state: State,
     /// That no other switch has the interface, as long as it is open.
-    lock: Option<Lock>,
+    lock: Option<Arc<Lock>>,
 }
 
 #[derive(Debug)]
@@ -183,6 +232,17 @@ impl Backend {
     pub fn way(&self) -> Option<&'static str> {
         let State::Open(halves) = &self.state else { return None };
         Some(way(halves))
+    }
+
+    /// Closes the sockets, which may take a while: this can be done in any thread, once the port was abandoned.
+    pub fn shut(self) -> Closed {
+        match self.state {
+            State::Open(halves) => {
+                let (receiver, sender) = *halves;
+                sender.close().and(receiver.close())
+            }
+            State::Closed(outside) => Closed::without_pieces(outside),
+        }
     }
 }
 
@@ -226,15 +286,17 @@ impl Port for Backend {
         }
     }
 
-    fn close(&mut self, pool: &mut Pool) {
-        if let State::Open(halves) = std::mem::replace(&mut self.state, State::Closed(Outside::default())) {
-            let (receiver, sender) = *halves;
-            // In this order: the receiving half may take its pieces back only when the socket is closed.
-            let mut outside = sender.close(pool);
-            outside += receiver.close(pool);
-            self.state = State::Closed(outside);
-            self.lock = None;
+    fn abandon(&mut self, pool: &mut Pool) {
+        if let State::Open(halves) = &mut self.state {
+            halves.1.abandon(pool);
         }
+    }
+
+    fn close(&mut self, pool: &mut Pool) {
+        self.abandon(pool);
+        let state = std::mem::replace(&mut self.state, State::Closed(Outside::default()));
+        let closed = Self { name: String::new(), state, lock: self.lock.take() }.shut();
+        self.state = State::Closed(closed.settle(pool));
     }
 }
 
@@ -262,6 +324,44 @@ pub struct Attacher {
     fill: u32,
     /// The threads that the halves of ports are in, if they are not where the ports are.
     threads: Option<Threads>,
+    /// Those of all interfaces that were attached to, by their names.
+    locks: HashMap<String, Arc<Lock>>,
+}
+
+/// An interface that is attached to, and has no pieces of the pool yet.
+#[derive(Debug)]
+pub struct Opened {
+    name: String,
+    lock: Arc<Lock>,
+    sockets: OpenSockets,
+    fill: u32,
+    threads: Option<Threads>,
+}
+
+#[derive(Debug)]
+enum OpenSockets {
+    Packet(Box<(packet::Receiver, packet::Sender)>),
+    Mixed(Box<(packet::Receiver, xdp::Rings)>),
+    Xdp(Box<xdp::Opened>),
+}
+
+impl Opened {
+    /// The port, with pieces of the pool to receive into. The pool is the one that the [`Attacher`] was made for.
+    pub fn join(self, pool: &mut Pool) -> io::Result<Backend> {
+        let mut halves = match self.sockets {
+            OpenSockets::Packet(halves) => (Receiver::Packet(halves.0), Sender::Packet(halves.1)),
+            OpenSockets::Mixed(halves) => (Receiver::Packet(halves.0), Sender::Xdp(halves.1.into_sender(pool)?)),
+            OpenSockets::Xdp(opened) => {
+                let (receiver, sender) = opened.join(pool, self.fill)?;
+                (Receiver::Xdp(receiver), Sender::Xdp(sender))
+            }
+        };
+        if let Some(threads) = self.threads {
+            let (receiver, sender) = threads.take(halves, pool, self.fill)?;
+            halves = (Receiver::Relay(receiver), Sender::Relay(sender));
+        }
+        Ok(Backend { name: self.name, state: State::Open(Box::new(halves)), lock: Some(self.lock) })
+    }
 }
 
 impl Attacher {
@@ -269,7 +369,7 @@ impl Attacher {
     /// are being sent.
     pub fn new(pool: &Pool, ports: usize) -> Self {
         let fill = (pool.pieces() / 2 / ports.max(1)).min(RECEIVE_RING as usize) as u32;
-        Self { umem: Umem::new(pool), fill, threads: None }
+        Self { umem: Umem::new(pool), fill, threads: None, locks: HashMap::new() }
     }
 
     /// From now on ports receive in one thread and send in another; whoever has them only decides.
@@ -280,57 +380,84 @@ impl Attacher {
 
     /// Attaches to an interface. The pool is the one that this was made for.
     pub fn attach(&mut self, name: &str, kind: Kind, pool: &mut Pool) -> io::Result<Backend> {
+        self.open(name, kind)?.join(pool)
+    }
+
+    /// Attaches to an interface, which may take a while: the part of it that can be done in any thread.
+    pub fn open(&mut self, name: &str, kind: Kind) -> io::Result<Opened> {
         let find = || Interface::find(name).map_err(|error| explained(name, error));
         let interface = find()?;
-        let lock = Some(Lock::take(&interface)?);
-        ready(&interface, pool.piece())?;
-        let in_driver = kind != Kind::XdpGeneric;
-        let halves = match kind {
-            Kind::Packet => Self::packet(interface, pool),
-            Kind::Mixed => self.mixed(interface, pool),
-            Kind::Xdp | Kind::XdpGeneric => self.xdp(interface, pool, in_driver),
-            Kind::Auto => match self.xdp(interface, pool, in_driver) {
-                Ok(halves) => Ok(halves),
-                Err(_) => Self::packet(find()?, pool),
-            },
+        let lock = self.lock(&interface)?;
+        ready(&interface, self.umem.stride() - HEADROOM)?;
+        let sockets = match kind {
+            Kind::Packet => self.packet(interface),
+            Kind::Mixed => self.mixed(interface),
+            Kind::Xdp => self.xdp(interface, Mode::Driver),
+            Kind::XdpGeneric => self.xdp(interface, Mode::Generic),
+            Kind::ZeroCopy => self.xdp(interface, Mode::ZeroCopy),
+            Kind::Auto => self.fastest(interface, find),
         };
-        let mut halves = halves.map_err(|error| explained(name, error))?;
-        if let Some(threads) = &mut self.threads {
-            let (receiver, sender) = threads.take(halves, pool, self.fill)?;
-            halves = (Receiver::Relay(receiver), Sender::Relay(sender));
+        let sockets = sockets.map_err(|error| explained(name, error))?;
+        Ok(Opened { name: name.to_owned(), lock, sockets, fill: self.fill, threads: self.threads.clone() })
+    }
+
+    /// The lock of an interface, which is kept when the port is closed.
+    fn lock(&mut self, interface: &Interface) -> io::Result<Arc<Lock>> {
+        if let Some(lock) = self.locks.get(interface.name()) {
+            // A port has it.
+            let is_taken = Arc::strong_count(lock) > 1;
+            return if is_taken { Err(lock::taken(interface.name())) } else { Ok(Arc::clone(lock)) };
         }
-        Ok(Backend { name: name.to_owned(), state: State::Open(Box::new(halves)), lock })
+        let lock = Arc::new(Lock::take(interface)?);
+        self.locks.insert(interface.name().to_owned(), Arc::clone(&lock));
+        Ok(lock)
     }
 
-    fn packet(interface: Interface, pool: &mut Pool) -> io::Result<(Receiver, Sender)> {
-        let sender = packet::Sender::new(&interface, pool)?;
-        Ok((Receiver::Packet(packet::Receiver::new(interface, pool)?), Sender::Packet(sender)))
+    fn packet(&self, interface: Interface) -> io::Result<OpenSockets> {
+        let sender = packet::Sender::new(&interface, self.umem.region())?;
+        let receiver = packet::Receiver::new(interface, self.umem.stride())?;
+        Ok(OpenSockets::Packet(Box::new((receiver, sender))))
     }
 
-    fn mixed(&mut self, interface: Interface, pool: &mut Pool) -> io::Result<(Receiver, Sender)> {
-        suits_xdp(pool)?;
-        let socket = self.umem.socket(&interface, 0)?;
-        let receiver = packet::Receiver::new(interface, pool)?;
-        Ok((Receiver::Packet(receiver), Sender::Xdp(socket.into_sender(pool)?)))
+    fn mixed(&mut self, interface: Interface) -> io::Result<OpenSockets> {
+        self.suits_xdp()?;
+        let rings = self.umem.socket(&interface, 0, false)?;
+        let receiver = packet::Receiver::new(interface, self.umem.stride())?;
+        Ok(OpenSockets::Mixed(Box::new((receiver, rings))))
     }
 
-    fn xdp(&mut self, interface: Interface, pool: &mut Pool, in_driver: bool) -> io::Result<(Receiver, Sender)> {
-        suits_xdp(pool)?;
-        let (receiver, sender) = xdp::attach(interface, &mut self.umem, pool, self.fill, in_driver)?;
-        Ok((Receiver::Xdp(receiver), Sender::Xdp(sender)))
+    fn xdp(&mut self, interface: Interface, mode: Mode) -> io::Result<OpenSockets> {
+        self.suits_xdp()?;
+        Ok(OpenSockets::Xdp(Box::new(xdp::open(interface, &mut self.umem, mode)?)))
     }
-}
 
-/// Whether AF_XDP can be used with this memory.
-fn suits_xdp(pool: &Pool) -> io::Result<()> {
-    if pool.stride() <= LARGEST_PIECE {
-        return Ok(());
+    /// What was measured to be fastest (docs/forwarding.md): in the driver of a card AF_XDP; where the kernel has made its own buffer of a frame before XDP sees it, as
+    /// behind a driver or in that of veth, AF_PACKET receives more.
+    fn fastest(&mut self, interface: Interface, find: impl Fn() -> io::Result<Interface>) -> io::Result<OpenSockets> {
+        if interface.driver().as_deref() != Some("veth") {
+            match self.xdp(interface, Mode::Driver) {
+                Ok(OpenSockets::Xdp(opened)) if opened.is_in_driver() => return Ok(OpenSockets::Xdp(opened)),
+                // Its program is gone when this is dropped.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        match self.mixed(find()?) {
+            Ok(sockets) => Ok(sockets),
+            Err(_) => self.packet(find()?),
+        }
     }
-    let text = format!(
-        "AF_XDP takes pieces of at most {LARGEST_PIECE} bytes, and these have {}: set `frame` to {LARGEST_PIECE} or `backend` to \"packet\"",
-        pool.stride()
-    );
-    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+
+    /// Whether AF_XDP can be used with this memory.
+    fn suits_xdp(&self) -> io::Result<()> {
+        let stride = self.umem.stride();
+        if stride <= LARGEST_PIECE {
+            return Ok(());
+        }
+        let text = format!(
+            "AF_XDP takes pieces of at most {LARGEST_PIECE} bytes, and these have {stride}: set `frame` to {LARGEST_PIECE} or `backend` to \"packet\""
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+    }
 }
 
 /// Whether an interface can be used with pieces of this size.
@@ -345,7 +472,7 @@ fn ready(interface: &Interface, piece: usize) -> io::Result<()> {
         let text = format!(
             "frames of interface `{name}` have up to {longest} bytes, and {piece} fit into a piece of memory: set `frame` to {}, or lower the \
              MTU of the interface",
-            (longest + crate::pool::HEADROOM).next_power_of_two()
+            (longest + HEADROOM).next_power_of_two()
         );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }

@@ -64,13 +64,12 @@ pub(super) fn quiet_socket() -> io::Result<OwnedFd> {
 
 impl Receiver {
     /// Starts to receive.
-    pub(super) fn new(interface: Interface, pool: &Pool) -> io::Result<Self> {
+    pub(super) fn new(interface: Interface, stride: usize) -> io::Result<Self> {
         let fd = quiet_socket()?;
         let longest = interface.longest()?;
         let set = |name: i32, value: i32| set_option(&fd, libc::SOL_PACKET, name, &value);
         set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as i32)?;
         set(libc::PACKET_IGNORE_OUTGOING, 1)?;
-        let stride = pool.stride();
         let block = BLOCK.max(stride);
         let request = libc::tpacket_req {
             tp_block_size: block as u32,
@@ -109,15 +108,15 @@ impl Receiver {
                 break;
             }
             // Without a piece the frame stays where it is, and the kernel counts what it has no room for.
-            let Some(slot) = pool.take() else { break };
+            let Some(mut slot) = pool.take() else { break };
             prefetch(self.ring.at((self.next + AHEAD) % RING * self.stride));
             // SAFETY: the status says that the frame is ours until we give it back, and the kernel has put a header before it.
             let head = unsafe { header.cast::<libc::tpacket2_hdr>().read() };
-            match self.copy(header, &head, pool, slot) {
+            match self.copy(header, &head, pool, &mut slot) {
                 Some(length) => {
                     // A sender on this machine has left the checksum to its interface.
                     if now & libc::TP_STATUS_CSUMNOTREADY != 0 {
-                        complete_checksum(pool.bytes_mut(slot, length));
+                        complete_checksum(pool.bytes_mut(&mut slot, length));
                     }
                     frames.push(Received { slot, length });
                 }
@@ -133,7 +132,7 @@ impl Receiver {
     }
 
     /// Copies a frame into a piece, with the tag that the kernel has taken off; none if it is too long or was cut.
-    fn copy(&self, header: *const u8, head: &libc::tpacket2_hdr, pool: &mut Pool, slot: Slot) -> Option<usize> {
+    fn copy(&self, header: *const u8, head: &libc::tpacket2_hdr, pool: &mut Pool, slot: &mut Slot) -> Option<usize> {
         let captured = head.tp_snaplen as usize;
         let start = usize::from(head.tp_mac);
         if head.tp_len as usize > captured || start + captured > self.stride {
@@ -220,14 +219,20 @@ enum Refused {
 
 impl Sender {
     /// Gets ready to send.
-    pub(super) fn new(interface: &Interface, pool: &Pool) -> io::Result<Self> {
+    pub(super) fn new(interface: &Interface, region: &Arc<Region>) -> io::Result<Self> {
         let fd = quiet_socket()?;
         set_option(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         // Not allowed to everyone; then the kernel's default has to do.
         let _ = set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER);
         bind(&fd, &address(interface, 0))?;
-        let region = pool.region().clone();
-        Ok(Self { fd, region, pending: Vec::new(), batch: Batch::new(), refused: false, failures: 0 })
+        Ok(Self {
+            fd,
+            region: Arc::clone(region),
+            pending: Vec::new(),
+            batch: Batch::new(),
+            refused: false,
+            failures: 0,
+        })
     }
 
     /// Takes a frame to be sent.
@@ -271,7 +276,7 @@ impl Sender {
         let waiting = &self.pending[first..];
         let count = waiting.len().min(BATCH);
         for (part, (slot, length)) in self.batch.parts.iter_mut().zip(waiting) {
-            part.iov_base = self.region.start().wrapping_add(pool.offset(*slot)).cast();
+            part.iov_base = self.region.start().wrapping_add(pool.offset(slot)).cast();
             part.iov_len = *length;
         }
         let parts = self.batch.parts.as_mut_ptr();
@@ -303,12 +308,11 @@ impl Sender {
         Outside { send_failures: self.failures, ..Outside::default() }
     }
 
-    /// Gives back what was not sent; what was lost here in all.
-    pub(super) fn close(mut self, pool: &mut Pool) -> Outside {
+    /// Gives back what was not sent: it is lost.
+    pub(super) fn abandon(&mut self, pool: &mut Pool) {
         for (slot, _) in self.pending.drain(..) {
             pool.give(slot);
             self.failures += 1;
         }
-        self.outside()
     }
 }

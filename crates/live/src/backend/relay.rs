@@ -3,10 +3,10 @@
 //! Pieces of the pool travel over rings without locks. Each half works with a view of the pool that has the pieces it was given. What the pool lends to
 //! a half comes back over a ring, or all at once when the half is closed.
 
-use super::privileges;
 use super::spsc::{Consumer, Producer, ring};
 use super::xdp::too_many;
-use crate::pool::{Borrower, Pool, Slot};
+use super::{Closed, privileges};
+use crate::pool::{Borrower, Lent, Pool, Slot};
 use crate::port::{Outside, Received};
 use std::fmt;
 use std::io;
@@ -59,29 +59,37 @@ trait Work: Send {
     fn poll_once(&mut self) -> io::Result<bool>;
     /// What was lost so far.
     fn outside(&self) -> Outside;
-    /// Ends it; what was lost in all.
-    fn close(self: Box<Self>) -> Outside;
+    /// Ends it; what was lost in all, and whether no device reads its pieces any more.
+    fn close(self: Box<Self>) -> (Outside, bool);
+}
+
+/// A frame on its way between two threads.
+struct Passed {
+    lent: Lent,
+    length: usize,
 }
 
 struct Receiving {
     half: super::Receiver,
     view: Pool,
-    pieces: Consumer<Slot>,
-    frames: Producer<Received>,
+    pieces: Consumer<Lent>,
+    frames: Producer<Passed>,
     batch: Vec<Received>,
 }
 
 impl Work for Receiving {
     fn poll_once(&mut self) -> io::Result<bool> {
-        while let Some(slot) = self.pieces.take() {
-            self.view.give(slot);
+        while let Some(lent) = self.pieces.take() {
+            if let Some(slot) = self.view.adopt(lent) {
+                self.view.give(slot);
+            }
         }
         self.pieces.release();
         let result = self.half.receive(&mut self.view, &mut self.batch, BATCH);
         let any = !self.batch.is_empty();
         for frame in self.batch.drain(..) {
             // There is room: the ring is as large as the pool.
-            self.frames.put(frame);
+            self.frames.put(Passed { lent: self.view.part_with(frame.slot), length: frame.length });
         }
         if any {
             self.frames.publish();
@@ -93,16 +101,16 @@ impl Work for Receiving {
         self.half.outside()
     }
 
-    fn close(mut self: Box<Self>) -> Outside {
-        self.half.close(&mut self.view)
+    fn close(self: Box<Self>) -> (Outside, bool) {
+        self.half.close().summary()
     }
 }
 
 struct Sending {
     half: super::Sender,
     view: Pool,
-    frames: Consumer<Received>,
-    done: Producer<Slot>,
+    frames: Consumer<Passed>,
+    done: Producer<Lent>,
 }
 
 impl Work for Sending {
@@ -110,7 +118,9 @@ impl Work for Sending {
         let mut any = false;
         for _ in 0..BATCH {
             let Some(frame) = self.frames.take() else { break };
-            self.half.send(&mut self.view, frame.slot, frame.length);
+            if let Some(slot) = self.view.adopt(frame.lent) {
+                self.half.send(&mut self.view, slot, frame.length);
+            }
             any = true;
         }
         if any {
@@ -120,7 +130,7 @@ impl Work for Sending {
         if self.view.free() > 0 {
             while let Some(slot) = self.view.take() {
                 // There is room: the ring is as large as the pool.
-                self.done.put(slot);
+                self.done.put(self.view.part_with(slot));
             }
             self.done.publish();
         }
@@ -131,19 +141,28 @@ impl Work for Sending {
         self.half.outside()
     }
 
-    fn close(mut self: Box<Self>) -> Outside {
-        let mut outside = self.half.close(&mut self.view);
+    fn close(mut self: Box<Self>) -> (Outside, bool) {
+        self.half.abandon(&mut self.view);
+        let (mut outside, is_done) = self.half.close().summary();
         while self.frames.take().is_some() {
             outside.send_failures += 1;
         }
-        outside
+        (outside, is_done)
     }
 }
 
 /// What a thread is told.
 enum Order {
-    Begin { number: u64, work: Box<dyn Work>, report: Arc<Report> },
-    End { number: u64, answer: mpsc::Sender<Outside> },
+    Begin {
+        number: u64,
+        work: Box<dyn Work>,
+        report: Arc<Report>,
+    },
+    /// Hand a half over to whoever closes it.
+    End {
+        number: u64,
+        answer: mpsc::Sender<Box<dyn Work>>,
+    },
 }
 
 /// A half in a thread.
@@ -174,8 +193,8 @@ fn obey(order: Order, jobs: &mut Vec<Job>) {
         Order::Begin { number, work, report } => jobs.push(Job { number, work, report, has_failed: false }),
         Order::End { number, answer } => {
             if let Some(at) = jobs.iter().position(|job| job.number == number) {
-                // Whoever asked may have gone away.
-                let _ = answer.send(jobs.swap_remove(at).work.close());
+                // Whoever asked may have gone away; then it is dropped here.
+                let _ = answer.send(jobs.swap_remove(at).work);
             }
         }
     }
@@ -213,7 +232,7 @@ pub(super) struct Threads {
     receive: mpsc::Sender<Order>,
     send: mpsc::Sender<Order>,
     /// The next job's number.
-    next: u64,
+    next: Arc<AtomicU64>,
 }
 
 impl Threads {
@@ -225,12 +244,12 @@ impl Threads {
             privileges::spawn_worker(name, move || work(&to_do))?;
             Ok::<_, io::Error>(orders)
         };
-        Ok(Self { receive: start("receive")?, send: start("send")?, next: 0 })
+        Ok(Self { receive: start("receive")?, send: start("send")?, next: Arc::default() })
     }
 
     /// Gives the halves of a port to the threads; what is left here of them. `level` is how many pieces the receiving one may have.
     pub(super) fn take(
-        &mut self,
+        &self,
         halves: (super::Receiver, super::Sender),
         pool: &mut Pool,
         level: u32,
@@ -245,19 +264,18 @@ impl Threads {
         let view = pool.view(filler);
         let receiving =
             Receiving { half: receiver, view, pieces: pieces_there, frames: frames_there, batch: Vec::new() };
-        let far = self.begin(&self.receive.clone(), Box::new(receiving))?;
+        let far = self.begin(&self.receive, Box::new(receiving))?;
         let near_receiver = Receiver { frames, pieces, level, lent: pool.lent_to(filler), borrower: filler, way, far };
         let (to_send, frames_there) = ring(size);
         let (done_there, done) = ring(size);
         let view = pool.view(lender);
         let sending = Sending { half: sender, view, frames: frames_there, done: done_there };
-        let far = self.begin(&self.send.clone(), Box::new(sending))?;
+        let far = self.begin(&self.send, Box::new(sending))?;
         Ok((near_receiver, Sender { frames: to_send, done, is_published: true, borrower: lender, far }))
     }
 
-    fn begin(&mut self, to: &mpsc::Sender<Order>, work: Box<dyn Work>) -> io::Result<Far> {
-        let (number, report) = (self.next, Arc::new(Report::default()));
-        self.next += 1;
+    fn begin(&self, to: &mpsc::Sender<Order>, work: Box<dyn Work>) -> io::Result<Far> {
+        let (number, report) = (self.next.fetch_add(1, Ordering::Relaxed), Arc::new(Report::default()));
         let order = Order::Begin { number, work, report: Arc::clone(&report) };
         to.send(order).map_err(|_| io::Error::other("the thread of the ports has ended"))?;
         Ok(Far { orders: to.clone(), number, report })
@@ -278,12 +296,12 @@ impl fmt::Debug for Far {
 }
 
 impl Far {
-    /// Ends the half, and waits until it has ended.
-    fn close(&self) -> Outside {
-        let (answer, ended) = mpsc::channel();
+    /// Ends the half, and waits until it has ended: its thread only hands it over. A thread that is gone has left pieces that nobody knows enough of.
+    fn close(&self) -> (Outside, bool) {
+        let (answer, handed) = mpsc::channel();
         let order = Order::End { number: self.number, answer };
-        let asked = self.orders.send(order).is_ok();
-        ended.recv().ok().filter(|_| asked).unwrap_or_else(|| self.report.outside())
+        let work = if self.orders.send(order).is_ok() { handed.recv().ok() } else { None };
+        work.map_or_else(|| (self.report.outside(), false), Work::close)
     }
 }
 
@@ -298,8 +316,8 @@ impl Drop for Far {
 /// What is left here of a half that receives.
 #[derive(Debug)]
 pub(super) struct Receiver {
-    frames: Consumer<Received>,
-    pieces: Producer<Slot>,
+    frames: Consumer<Passed>,
+    pieces: Producer<Lent>,
     /// Pieces that the half should have.
     level: u32,
     /// Pieces that it has.
@@ -318,9 +336,9 @@ impl Receiver {
         let before = frames.len();
         while frames.len() - before < most {
             let Some(frame) = self.frames.take() else { break };
-            if pool.hand_over(frame.slot, self.borrower) {
-                pool.prefetch(frame.slot);
-                frames.push(frame);
+            if let Some(slot) = pool.hand_over(frame.lent, self.borrower) {
+                pool.prefetch(&slot);
+                frames.push(Received { slot, length: frame.length });
                 self.lent -= 1;
             }
         }
@@ -329,9 +347,9 @@ impl Receiver {
         }
         if self.lent < self.level {
             while self.lent < self.level {
-                let Some(slot) = pool.take_for(self.borrower) else { break };
+                let Some(lent) = pool.take_for(self.borrower) else { break };
                 // There is room: the ring is as large as the pool.
-                self.pieces.put(slot);
+                self.pieces.put(lent);
                 self.lent += 1;
             }
             self.pieces.publish();
@@ -344,19 +362,18 @@ impl Receiver {
         self.far.report.outside()
     }
 
-    pub(super) fn close(self, pool: &mut Pool) -> Outside {
-        let outside = self.far.close();
-        // The half is gone, and with it whatever could touch its pieces.
-        pool.reclaim(self.borrower);
-        outside
+    /// The half is gone then, and with it whatever could touch its pieces.
+    pub(super) fn close(self) -> Closed {
+        let (outside, is_done) = self.far.close();
+        Closed::of(outside, self.borrower, is_done)
     }
 }
 
 /// What is left here of a half that sends.
 #[derive(Debug)]
 pub(super) struct Sender {
-    frames: Producer<Received>,
-    done: Consumer<Slot>,
+    frames: Producer<Passed>,
+    done: Consumer<Lent>,
     is_published: bool,
     borrower: Borrower,
     far: Far,
@@ -364,9 +381,9 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize) {
-        pool.lend(slot, self.borrower);
+        let lent = pool.lend(slot, self.borrower);
         // There is room: the ring is as large as the pool.
-        self.frames.put(Received { slot, length });
+        self.frames.put(Passed { lent, length });
         self.is_published = false;
     }
 
@@ -375,8 +392,8 @@ impl Sender {
             self.frames.publish();
         }
         let mut any = false;
-        while let Some(slot) = self.done.take() {
-            if pool.hand_over(slot, self.borrower) {
+        while let Some(lent) = self.done.take() {
+            if let Some(slot) = pool.hand_over(lent, self.borrower) {
                 pool.give(slot);
             }
             any = true;
@@ -391,11 +408,10 @@ impl Sender {
         self.far.report.outside()
     }
 
-    pub(super) fn close(mut self, pool: &mut Pool) -> Outside {
+    /// The half is gone then, and with it whatever could touch its pieces.
+    pub(super) fn close(mut self) -> Closed {
         self.frames.publish();
-        let outside = self.far.close();
-        // The half is gone, and with it whatever could touch its pieces.
-        pool.reclaim(self.borrower);
-        outside
+        let (outside, is_done) = self.far.close();
+        Closed::of(outside, self.borrower, is_done)
     }
 }

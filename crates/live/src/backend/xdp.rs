@@ -1,15 +1,15 @@
-//! Ports by AF_XDP, copy mode: the kernel puts frames into the pool's pieces and takes them from there; nothing is copied in user space.
+//! Ports by AF_XDP: the kernel (or the card itself, in zero-copy mode) puts frames into the pool's pieces and takes them from there; nothing is copied in user space.
 //!
 //! The whole pool is the memory (UMEM) of all sockets. The first socket registers it, the others share it. Each has four rings: pieces to be filled,
 //! frames received, frames to be sent, and pieces of frames that are gone. A port has a socket for each receive queue of its interface, and
 //! sends by the first.
 
-use super::Check;
 use super::bpf::{self, Attached, Sockets};
 use super::interface::Interface;
 use super::packet::{SEND_BUFFER, quiet_socket};
 use super::socket::{Mapping, bind, checked, option, set_option, socket};
 use super::spsc::{Consumer, Place, Producer};
+use super::{Check, Closed};
 use crate::pool::{Borrower, HEADROOM, Pool, Region, Slot};
 use crate::port::{Outside, Received};
 use std::io;
@@ -37,12 +37,25 @@ const SHORTEST: usize = 14;
 /// The largest pieces that the kernel takes as memory of such sockets: a page.
 pub(super) const LARGEST_PIECE: usize = 4_096;
 
+/// How the program and the memory are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// In the driver if it can, otherwise behind it; frames are copied.
+    Driver,
+    /// Behind the driver.
+    Generic,
+    /// In the driver, whose card reads and writes the pool's memory.
+    ZeroCopy,
+}
+
 /// The memory of all sockets: whoever has registered it, and the sockets that share it.
 #[derive(Debug)]
 pub(super) struct Umem {
     region: Arc<Region>,
     piece: usize,
     sockets: Vec<Weak<OwnedFd>>,
+    /// Whether cards use the memory themselves: of all sockets, or of none.
+    zero_copy: bool,
     /// Until then, queues that are taken are waited for.
     patient_until: Instant,
 }
@@ -51,13 +64,33 @@ impl Umem {
     /// The pool's memory, to be registered with the first socket.
     pub(super) fn new(pool: &Pool) -> Self {
         let patient_until = Instant::now() + PATIENCE;
-        Self { region: pool.region().clone(), piece: pool.stride(), sockets: Vec::new(), patient_until }
+        Self {
+            region: pool.region().clone(),
+            piece: pool.stride(),
+            sockets: Vec::new(),
+            zero_copy: false,
+            patient_until,
+        }
+    }
+
+    /// The memory itself.
+    pub(super) fn region(&self) -> &Arc<Region> {
+        &self.region
+    }
+
+    /// Bytes from one piece to the next.
+    pub(super) fn stride(&self) -> usize {
+        self.piece
     }
 
     /// A socket that is bound to a queue of an interface, with its rings.
-    pub(super) fn socket(&mut self, interface: &Interface, queue: u32) -> io::Result<Rings> {
+    pub(super) fn socket(&mut self, interface: &Interface, queue: u32, zero_copy: bool) -> io::Result<Rings> {
         self.sockets.retain(|socket| socket.strong_count() > 0);
         let others: Vec<_> = self.sockets.iter().filter_map(Weak::upgrade).collect();
+        if !others.is_empty() && zero_copy != self.zero_copy {
+            let text = "the memory of a switch is used with zero-copy by all of its AF_XDP ports, or by none: give all the same `backend`";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
         for other in &others {
             let rings = Rings::new(&self.region)?;
             match self.bind(&rings, interface, queue, libc::XDP_SHARED_UMEM, Some(other)) {
@@ -77,7 +110,12 @@ impl Umem {
             tx_metadata_len: 0,
         };
         set_option(&rings.fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &memory)?;
-        self.bind(&rings, interface, queue, libc::XDP_COPY, None)?;
+        let flags = if zero_copy { libc::XDP_ZEROCOPY } else { libc::XDP_COPY };
+        self.bind(&rings, interface, queue, flags, None).map_err(|error| match error.raw_os_error() {
+            Some(libc::EOPNOTSUPP | libc::EINVAL) if zero_copy => no_zero_copy(interface, &error),
+            _ => error,
+        })?;
+        self.zero_copy = zero_copy;
         Ok(self.keep(rings))
     }
 
@@ -113,9 +151,10 @@ impl Umem {
 }
 
 /// How long the last frames of a port that is closed may take to be sent.
-const LAST_COMPLETIONS: Duration = Duration::from_millis(20);
+const LAST_COMPLETIONS: Duration = Duration::from_secs(1);
 
 /// A socket with its rings.
+#[derive(Debug)]
 pub(super) struct Rings {
     fd: Arc<OwnedFd>,
     fill: Producer<u64>,
@@ -187,45 +226,77 @@ fn place<T>(
     Ok((place, Arc::new(Keeper { _mapping: mapping, _region: region.clone() })))
 }
 
-/// Attaches to an interface: the two halves of a port.
-pub(super) fn attach(
+/// An interface that is attached to, whose sockets have no pieces yet.
+#[derive(Debug)]
+pub(super) struct Opened {
+    // The program goes first: then nothing more comes.
+    program: Attached,
+    sockets: Sockets,
+    listener: OwnedFd,
+    queues: Vec<ReceiveQueue>,
+    fd: Arc<OwnedFd>,
+    completion: Consumer<u64>,
+    send: Producer<libc::xdp_desc>,
     interface: Interface,
-    umem: &mut Umem,
-    pool: &mut Pool,
-    fill: u32,
-    in_driver: bool,
-) -> io::Result<(Receiver, Sender)> {
-    let queues = interface.receive_queues();
+}
+
+/// Why an interface cannot be used without copies.
+fn no_zero_copy(interface: &Interface, error: &io::Error) -> io::Error {
+    let (name, driver) = (interface.name(), interface.driver().unwrap_or("unknown".to_owned()));
+    let text = format!(
+        "interface `{name}`: its driver ({driver}) has no zero-copy AF_XDP ({error}): set `backend` to \"xdp\" or \"auto\""
+    );
+    io::Error::new(io::ErrorKind::Unsupported, text)
+}
+
+/// Attaches to an interface.
+pub(super) fn open(interface: Interface, umem: &mut Umem, mode: Mode) -> io::Result<Opened> {
+    let count = interface.receive_queues();
     // All frames, not only those for the interface's own address.
     let listener = quiet_socket()?;
     interface.listen_to_all(&listener)?;
-    let sockets = Sockets::new(queues)?;
-    let mut receivers = Vec::new();
+    let sockets = Sockets::new(count)?;
+    let mut queues = Vec::new();
     let mut sender = None;
-    for queue in 0..queues {
-        let rings = umem.socket(&interface, queue)?;
+    for queue in 0..count {
+        let rings = umem.socket(&interface, queue, mode == Mode::ZeroCopy)?;
         sockets.set(queue, &rings.fd)?;
         if sender.is_none() {
             sender = Some((rings.fd.clone(), rings.completion, rings.send));
         }
-        receivers.push(ReceiveQueue { fd: rings.fd, fill: rings.fill, filled: 0, receive: rings.receive });
+        queues.push(ReceiveQueue { fd: rings.fd, fill: rings.fill, filled: 0, receive: rings.receive });
     }
-    let program = bpf::redirect(interface.index(), &sockets, in_driver)?;
-    // Numbers of borrowers are taken when nothing can go wrong any more: an interface may be tried again and again.
+    let program = bpf::redirect(interface.index(), &sockets, mode != Mode::Generic)?;
+    if mode == Mode::ZeroCopy && !program.in_driver {
+        return Err(no_zero_copy(&interface, &io::Error::from_raw_os_error(libc::EOPNOTSUPP)));
+    }
     let (fd, completion, send) = sender.ok_or(io::ErrorKind::NotFound)?;
-    let sender = Sender::new(fd, completion, send, pool)?;
-    let borrower = pool.borrower().ok_or_else(too_many)?;
-    let mut receiver = Receiver {
-        program,
-        sockets,
-        _listener: listener,
-        queues: receivers,
-        level: (fill / queues).clamp(1, RECEIVE_RING),
-        borrower,
-        check: Check::new(interface),
-    };
-    receiver.fill(pool);
-    Ok((receiver, sender))
+    Ok(Opened { program, sockets, listener, queues, fd, completion, send, interface })
+}
+
+impl Opened {
+    /// Whether frames are taken in the driver, before the kernel has made anything of them.
+    pub(super) fn is_in_driver(&self) -> bool {
+        self.program.in_driver
+    }
+
+    /// The two halves of a port, with pieces to receive into.
+    pub(super) fn join(self, pool: &mut Pool, fill: u32) -> io::Result<(Receiver, Sender)> {
+        let sender = Sender::new(self.fd, self.completion, self.send, pool)?;
+        let borrower = pool.borrower().ok_or_else(too_many)?;
+        let level = (fill / self.queues.len() as u32).clamp(1, RECEIVE_RING);
+        let mut receiver = Receiver {
+            program: self.program,
+            sockets: self.sockets,
+            _listener: self.listener,
+            queues: self.queues,
+            level,
+            borrower,
+            check: Check::new(self.interface),
+        };
+        receiver.fill(pool);
+        Ok((receiver, sender))
+    }
 }
 
 /// Why a port gets no number.
@@ -308,17 +379,13 @@ impl Receiver {
         outside
     }
 
-    /// Closes the sockets and takes back their pieces; the sending half must be closed before. What was lost here in all.
-    pub(super) fn close(self, pool: &mut Pool) -> Outside {
+    /// Closes the sockets; the sending half must be closed before. Nothing is attached then, so the kernel writes to no piece.
+    pub(super) fn close(self) -> Closed {
         // A program that is being started at this moment has our descriptors for a while: then the sockets are not closed with ours.
         for queue in 0..self.queues.len() {
             let _ = self.sockets.remove(queue as u32);
         }
-        let (outside, borrower) = (self.outside(), self.borrower);
-        drop(self);
-        // Nothing is attached any more, so the kernel writes to no piece.
-        pool.reclaim(borrower);
-        outside
+        Closed::of(self.outside(), self.borrower, true)
     }
 }
 
@@ -328,13 +395,13 @@ impl ReceiveQueue {
         while (taken as usize) < most {
             let Some(frame) = self.receive.take() else { break };
             taken += 1;
-            let slot = pool.slot_at(frame.addr);
+            let lent = pool.lent_at(frame.addr);
             let length = frame.len as usize;
-            // A kernel that does otherwise has left the ground that this stands on: the frame is not used.
-            let is_sane = frame.addr as usize == pool.offset(slot) && length <= pool.piece();
-            if pool.hand_over(slot, borrower) {
+            if let Some(slot) = pool.hand_over(lent, borrower) {
+                // A kernel that does otherwise has left the ground that this stands on: the frame is not used.
+                let is_sane = frame.addr as usize == pool.offset(&slot) && length <= pool.piece();
                 debug_assert!(is_sane, "{length} bytes at {} instead of {HEADROOM}", frame.addr);
-                pool.prefetch(slot);
+                pool.prefetch(&slot);
                 frames.push(Received { slot, length: if is_sane { length } else { 0 } });
             }
         }
@@ -349,8 +416,8 @@ impl ReceiveQueue {
             return;
         }
         while self.filled < level && self.fill.room(1) > 0 {
-            let Some(slot) = pool.take_for(borrower) else { break };
-            self.fill.put((pool.offset(slot) - HEADROOM) as u64);
+            let Some(lent) = pool.take_for(borrower) else { break };
+            self.fill.put(pool.start_of(&lent));
             self.filled += 1;
         }
         self.fill.publish();
@@ -389,7 +456,7 @@ impl Sender {
 
     /// Takes a frame to be sent.
     pub(super) fn send(&mut self, pool: &mut Pool, slot: Slot, length: usize) {
-        let frame = libc::xdp_desc { addr: pool.offset(slot) as u64, len: length as u32, options: 0 };
+        let frame = libc::xdp_desc { addr: pool.offset(&slot) as u64, len: length as u32, options: 0 };
         // If the ring is full, what is in it goes out first. An error shows again at the next flush.
         if length < SHORTEST || self.send.room(1) == 0 && (self.flush(pool).is_err() || self.send.room(1) == 0) {
             self.failures += 1;
@@ -429,8 +496,8 @@ impl Sender {
     fn complete(&mut self, pool: &mut Pool) {
         let before = self.in_flight;
         while let Some(address) = self.completion.take() {
-            let slot = pool.slot_at(address);
-            if pool.hand_over(slot, self.borrower) {
+            let lent = pool.lent_at(address);
+            if let Some(slot) = pool.hand_over(lent, self.borrower) {
                 pool.give(slot);
                 self.in_flight -= 1;
             }
@@ -463,23 +530,22 @@ impl Sender {
         Outside { send_failures: self.failures, ..Outside::default() }
     }
 
-    /// Lets go of the socket and takes back its pieces; what was lost here in all.
-    pub(super) fn close(mut self, pool: &mut Pool) -> Outside {
-        // What the kernel has not taken from the ring it never will, but what it has taken, some drivers (virtio-net) read after `kick` has returned.
+    /// Lets go of the socket when the kernel has no more to do with what it has taken. What it has not taken from the ring it never will, but what it has
+    /// taken, some drivers (virtio-net) read after `kick` has returned: without a word that it is sent, its piece cannot be used again.
+    pub(super) fn close(mut self) -> Closed {
         let untaken = self.send.waiting();
         let start = Instant::now();
-        self.complete(pool);
-        while self.in_flight > untaken && start.elapsed() < LAST_COMPLETIONS {
-            std::thread::yield_now();
-            self.complete(pool);
+        loop {
+            while self.completion.take().is_some() {
+                self.in_flight = self.in_flight.saturating_sub(1);
+            }
+            if self.in_flight <= untaken || start.elapsed() > LAST_COMPLETIONS {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
-        let (borrower, are_done) = (self.borrower, self.in_flight <= untaken);
-        let failures = self.failures + u64::from(self.in_flight);
-        drop(self);
-        if are_done {
-            pool.reclaim(borrower);
-        }
-        // Otherwise a device may still read them: these pieces are used no more.
-        Outside { send_failures: failures, ..Outside::default() }
+        let send_failures = self.failures + u64::from(self.in_flight);
+        let outside = Outside { send_failures, ..Outside::default() };
+        Closed::of(outside, self.borrower, self.in_flight <= untaken)
     }
 }

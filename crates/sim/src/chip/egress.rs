@@ -106,6 +106,7 @@ impl ChipSwitch {
         let read = chip.setup.egress_rate.serialization(u64::from(departure.bytes()));
         let slot = departure.id.0 as Slot;
         cx.net.flows.dropped(cx.net.wires.arena.get(slot).flow);
+        self.switch.keep_drop(now, number, slot, Reason::Expelled, cx.net);
         if cx.net.tracer.is_active() {
             let what = What::Lost(Reason::Expelled);
             cx.net.tracer.at_switch(now, self.switch.forwarding.number, number, slot, what, &cx.net.wires);

@@ -146,6 +146,7 @@ impl ChipSwitch {
         }
         net.flows.dropped(net.wires.arena.get(slot).flow);
         self.switch.note_drop(now, 0);
+        self.switch.keep_drop(now, number, slot, reason, net);
         net.wires.arena.remove(slot);
     }
 

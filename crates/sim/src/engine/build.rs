@@ -6,6 +6,8 @@ use crate::event_queue::EventQueue;
 use crate::flow::TrafficPlan;
 use crate::flows::FlowTable;
 use crate::host::{self, Host};
+use crate::measure::breakdown::Trails;
+use crate::measure::drops::Drops;
 use crate::measure::progress::ProgressSampler;
 use crate::measure::sample::Sampler;
 use crate::measure::trace::Tracer;
@@ -50,12 +52,17 @@ impl<'s> World<'s> {
                 wires.announce(network.switch_node(number), slot, key);
             }
         }
+        if measure.breakdown {
+            wires.trails = Trails::of_network(&links.outgoing, wires.links.len());
+        }
+        let buffers = switches.iter().map(|switch| switch.views().count());
+        let drops = Drops::new(&measure.drops, measure.drops_limit as usize, buffers);
         let sampler = Sampler::new(measure, &switches);
         let fabric = Fabric::new(network, routes, seed);
         let paths = scenario.paths;
         Self {
             scenario,
-            net: Net { watched, wires, flows, traffic, fabric, tracer, paths, telemetry, seed, events: 0 },
+            net: Net { watched, wires, flows, traffic, fabric, tracer, drops, paths, telemetry, seed, events: 0 },
             hosts,
             switches,
             cabling,

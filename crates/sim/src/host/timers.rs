@@ -3,6 +3,7 @@
 use super::{Host, HostContext, slot};
 use crate::event_queue::NEVER;
 use crate::flow::NONE;
+use crate::measure::breakdown::Trigger;
 use crate::nic::End;
 use crate::packet::{Kind, Packet};
 use crate::transport::{Receiver, Reply, Sender};
@@ -85,6 +86,7 @@ impl Host {
                 sender.set_in_host(self.nic.waiting_in(queue) > 0);
             }
             armed.machine.on_deadline(now);
+            cx.net.wires.trails.trigger = Trigger::Deadline;
             self.pump(now, timer.flow, cx.reborrow());
         } else {
             // It has moved on since the timer was set.
@@ -102,6 +104,7 @@ impl Host {
         let armed = cx.net.flows.senders.get_mut(place);
         if armed.paced == timer.at {
             armed.paced = Instant::NEVER;
+            cx.net.wires.trails.trigger = Trigger::Pace;
             self.pump(now, timer.flow, cx.reborrow());
         }
     }

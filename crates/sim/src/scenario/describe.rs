@@ -227,9 +227,14 @@ impl Writer {
 
     fn measure(&mut self, measure: &MeasureSetup, scenario: &Scenario) {
         let plan = &scenario.network;
-        self.head("[measure]").word("sample", measure.sample);
-        let of_switches =
-            [("timeline", &measure.timeline), ("queues", &measure.queues), ("trace_switches", &measure.trace_switches)];
+        self.head("[measure]").word("from", measure.from).word("sample", measure.sample);
+        self.bare("breakdown", measure.breakdown).bare("drops_limit", measure.drops_limit);
+        let of_switches = [
+            ("timeline", &measure.timeline),
+            ("queues", &measure.queues),
+            ("drops", &measure.drops),
+            ("trace_switches", &measure.trace_switches),
+        ];
         for (key, switches) in of_switches {
             let names = switches.iter().map(|switch| quoted(&plan.switches[*switch].name));
             self.some_of(key, &names.collect::<Vec<_>>(), plan.switches.len());

@@ -94,7 +94,7 @@ pub(super) fn read<'d>(
     let largest = check::largest_packet(&transports);
     let nic = switches.nic(&network, &ports, Switches::queues(&setups), seed, largest)?;
     let changes = read_failure::read(root, &network)?;
-    let measure = measure(root, &network)?;
+    let measure = measure(root, &network, duration)?;
     let mut scenario = Scenario {
         name,
         seed,
@@ -161,8 +161,26 @@ fn routing(root: &Table<'_>) -> Result<(PathChoice, Duration), Diagnostic> {
     Ok((paths, reroute))
 }
 
-fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnostic> {
+/// Keys of `[measure]`.
+const MEASURE_KEYS: [&str; 10] = [
+    "from",
+    "sample",
+    "timeline",
+    "queues",
+    "progress",
+    "breakdown",
+    "drops",
+    "drops_limit",
+    "trace_flows",
+    "trace_switches",
+];
+
+fn measure(root: &Table<'_>, plan: &NetworkPlan, duration: Duration) -> Result<MeasureSetup, Diagnostic> {
     let mut setup = MeasureSetup {
+        from: Duration::ZERO,
+        breakdown: false,
+        drops: Vec::new(),
+        drops_limit: 500_000,
         sample: Duration::from_us(10),
         timeline: Vec::new(),
         queues: Vec::new(),
@@ -171,7 +189,20 @@ fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnos
         trace_switches: Vec::new(),
     };
     let Some(table) = root.table("measure")? else { return Ok(setup) };
-    table.allow(&["sample", "timeline", "queues", "progress", "trace_flows", "trace_switches"], |_| false, "")?;
+    table.allow(&MEASURE_KEYS, |_| false, "")?;
+    if let Some(value) = table.get("from") {
+        setup.from = value.duration()?;
+        if setup.from >= duration && setup.from > Duration::ZERO {
+            let remedy = format!("give less than the duration, {duration}");
+            return Err(value.error("nothing would be measured", remedy));
+        }
+    }
+    if let Some(value) = table.get("breakdown") {
+        setup.breakdown = value.boolean()?;
+    }
+    if let Some(value) = table.get("drops_limit") {
+        setup.drops_limit = value.number()?;
+    }
     if let Some(value) = table.get("sample") {
         setup.sample = value.duration()?;
         if setup.sample < Duration::from_ps(1_000) {
@@ -193,6 +224,7 @@ fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnos
         switches.dedup();
         Ok(switches)
     };
+    setup.drops = switches("drops")?;
     setup.timeline = switches("timeline")?;
     setup.queues = switches("queues")?;
     setup.trace_switches = switches("trace_switches")?;

@@ -42,6 +42,9 @@ impl FifoSwitch {
         net.flows.dropped(flow);
         let buffer = self.forwarding.ports[number].buffer as usize;
         self.forwarding.note_drop(now, buffer, &self.buffers[buffer]);
+        if let Verdict::Dropped { reason } = verdict {
+            self.forwarding.keep_drop(now, number, (metadata.packet, reason), &self.buffers[buffer], net);
+        }
         net.wires.arena.remove(metadata.packet);
         false
     }

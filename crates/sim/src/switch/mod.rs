@@ -4,6 +4,7 @@
 //! that were dropped, [`ChipSwitch`] runs a program, [`ScriptedSwitch`] plays a script. [`FifoSwitch`] is a plain one of FIFO queues that is
 //! faster.
 
+mod drops;
 mod fifo;
 mod forwarding;
 mod mirror;

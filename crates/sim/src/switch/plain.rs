@@ -144,15 +144,16 @@ impl PlainSwitch {
     #[inline(never)]
     pub(crate) fn reject<const NODES: usize>(&mut self, now: Instant, rejected: &Rejected, cx: Context<'_, NODES>) {
         let Rejected { port, slot, verdict } = *rejected;
-        let is_dropped = matches!(verdict, Verdict::Dropped { .. });
+        let dropped = if let Verdict::Dropped { reason } = verdict { Some(reason) } else { None };
         let packet = cx.net.wires.arena.get_mut(slot);
         let flow = packet.flow;
         let source = cx.net.flows.source(flow);
         // A header that finds no room on its way back either, and an ACK, which goes there anyway, cannot be turned around.
-        if is_dropped || packet.to == source {
+        if dropped.is_some() || packet.to == source {
             cx.net.flows.dropped(flow);
             self.note_drop(now, self.forwarding.ports[port].buffer as usize);
-            if is_dropped {
+            if let Some(reason) = dropped {
+                self.keep_drop(now, port, slot, reason, cx.net);
                 cx.net.wires.arena.remove(slot);
             } else {
                 // The buffer's counters say that it was turned around.
@@ -295,6 +296,13 @@ impl PlainSwitch {
         self.forwarding.note_drop(now, buffer, &self.buffers[buffer]);
     }
 
+    /// Keeps a packet that was dropped, if that is asked for.
+    #[inline(always)]
+    pub(crate) fn keep_drop(&self, at: Instant, port: usize, slot: Slot, reason: Reason, net: &mut Net) {
+        let buffer = self.forwarding.ports[port].buffer as usize;
+        self.forwarding.keep_drop(at, port, (slot, reason), &self.buffers[buffer], net);
+    }
+
     /// Packets that were pushed out, expelled or displaced are gone.
     #[inline(always)]
     pub(crate) fn settle_losses(&mut self, buffer: usize, net: &mut Net) {
@@ -315,8 +323,9 @@ impl PlainSwitch {
             if lost.reason != Reason::Expelled {
                 self.note_drop(lost.at, buffer);
             }
+            let port = self.forwarding.port_number(buffer, lost.queue / queues);
+            self.keep_drop(lost.at, port, slot, lost.reason, net);
             if net.tracer.is_active() {
-                let port = self.forwarding.port_number(buffer, lost.queue / queues);
                 let what = What::Lost(lost.reason);
                 net.tracer.at_switch(lost.at, self.forwarding.number, port, slot, what, &net.wires);
             }

@@ -239,6 +239,16 @@ impl Sender {
         }
     }
 
+    /// The congestion window in packets, if it has one.
+    pub fn window(&self) -> Option<u32> {
+        match self {
+            Self::Linux(sender) => Some(sender.congestion_window()),
+            Self::Stream(sender) => Some(sender.congestion_window()),
+            Self::PFabric(sender) => Some(sender.congestion_window()),
+            Self::Ndp(_) | Self::Udp(_) => None,
+        }
+    }
+
     /// What it has been through.
     pub fn stats(&self) -> SenderStats {
         each_sender!(self, sender => sender.stats())

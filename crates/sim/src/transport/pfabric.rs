@@ -292,6 +292,11 @@ impl PFabricSender {
         self.acked.base() == self.flow.packets
     }
 
+    /// The congestion window in packets.
+    pub(crate) fn congestion_window(&self) -> u32 {
+        self.window
+    }
+
     /// What it has been through.
     pub fn stats(&self) -> SenderStats {
         self.stats

@@ -205,7 +205,8 @@ impl WorkloadSettings for AllReduceConfig {
         if hosts.len() < 2 {
             return draft;
         }
-        for start in planner.rounds(self.every) {
+        for (round, start) in (0u32..).zip(planner.rounds(self.every)) {
+            let planned = draft.flows.len();
             match self.algorithm {
                 Algorithm::Ring => self.ring(planner, start, &hosts, &mut draft),
                 Algorithm::DoubleBinaryTree => {
@@ -215,6 +216,7 @@ impl WorkloadSettings for AllReduceConfig {
                     }
                 }
             }
+            draft.flows[planned..].iter_mut().for_each(|flow| flow.round = round);
         }
         draft
     }

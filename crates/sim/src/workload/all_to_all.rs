@@ -42,13 +42,14 @@ impl WorkloadSettings for AllToAllConfig {
         let hosts = hosts_or_all(self.hosts.as_deref(), planner.racks);
         let mut spreads: Vec<_> = hosts.iter().map(|host| planner.stream("spread", *host)).collect();
         let mut draft = Draft::default();
-        for start in planner.rounds(self.every) {
+        for (round, start) in (0u32..).zip(planner.rounds(self.every)) {
             for (place, src) in hosts.iter().enumerate() {
                 // Each begins with the host behind it, so that the first flows are not all to the same host.
                 for step in 1..hosts.len() {
                     let dst = hosts[(place + step) % hosts.len()];
                     let late = span_below(self.spread, &mut spreads[place]);
-                    draft.push(FlowSpec { start: start + late, ..planner.flow(*src, dst, self.bytes.get()) });
+                    let flow = planner.flow(*src, dst, self.bytes.get());
+                    draft.push(FlowSpec { start: start + late, round, ..flow });
                 }
             }
         }

@@ -189,7 +189,7 @@ macro_rules! workloads {
 workloads! {
     "flows at random times between random hosts, at a load or a rate"
     "poisson" => Poisson(PoissonConfig),
-    "queries that many hosts respond to at once"
+    "queries: many hosts send their responses at the same time"
     "incast" => Incast(IncastConfig),
     "each host sends to one other, and receives from one"
     "permutation" => Permutation(PermutationConfig),
@@ -197,11 +197,11 @@ workloads! {
     "all-to-all" => AllToAll(AllToAllConfig),
     "rounds of a collective, by a ring or a double binary tree"
     "all-reduce" => AllReduce(AllReduceConfig),
-    "flows without end between pairs of hosts"
+    "infinite flows between pairs of hosts"
     "long-lived" => LongLived(LongLivedConfig),
     "bursts of flows with a period"
     "on-off" => OnOff(OnOffConfig),
-    "clients that ask, wait for the response, think and ask again"
+    "closed loop: request, response, think time"
     "request-response" => RequestResponse(RequestResponseConfig),
     "flows from a file"
     "csv" => Csv(CsvConfig),

@@ -19,7 +19,7 @@ settings! {
     pub struct AbmOnDtConfig {
         /// Per queue number.
         pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
-        /// Time between updates; 8 ms are the hundred round trips at which the paper still sees ABM's benefit.
+        /// Time between updates; 8 ms is a hundred round trips, at which the paper still sees ABM's benefit.
         pub interval: Duration = Duration::from_us(8_000) => needed "\"8ms\"",
     }
 }

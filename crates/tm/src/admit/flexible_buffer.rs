@@ -13,7 +13,7 @@ use crate::units::Bytes;
 use crate::verdict::{Explain, Threshold};
 use alloc::vec::Vec;
 
-/// Whose class decides alpha.
+/// Whether the class of the queue or of the packet selects alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Classes {
     /// The queue number's.
@@ -33,7 +33,7 @@ settings! {
         pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
         /// Priority groups of queue numbers; without them every queue number is on its own.
         pub groups: Option<Vec<Vec<usize>>> = None,
-        /// Whose class decides alpha.
+        /// Whether the class of the queue or of the packet selects alpha.
         pub classes: Classes = Classes::Queue,
     }
 }

@@ -22,7 +22,7 @@ settings! {
     pub struct OccamyConfig {
         /// Per queue number; 8 is the authors' choice.
         pub alpha: PerQueue<f64> = PerQueue::All(8.0) => needed "8.0",
-        /// Bytes of memory bandwidth that a token stands for.
+        /// Bytes of memory reads that one token pays for.
         pub token_cell: Bytes = Bytes::new(200),
         /// Tokens that can be saved up; with 0 nothing is ever expelled.
         pub bucket: u64 = 64,

@@ -31,11 +31,11 @@ settings! {
         pub alpha_absorb: f64 = 8.0,
         /// In the evacuate state.
         pub alpha_evacuate: f64 = 0.25,
-        /// A queue that grows by so much within the window takes in a burst.
+        /// A queue that grows by this much within `window` is in the absorb state.
         pub burst: Bytes = Bytes::new(15_000),
-        /// The time in which growth is measured.
+        /// The time over which growth is measured.
         pub window: Duration = Duration::from_us(50),
-        /// A queue that has not been empty for so long is to be evacuated.
+        /// A queue that has not been empty for this long is in the evacuate state.
         pub evacuate_after: Duration = Duration::from_us(5_000),
     }
 }

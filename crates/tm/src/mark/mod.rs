@@ -16,14 +16,14 @@ kinds! {
     /// Which rule, with its settings.
     #[derive(Clone, Debug, PartialEq)]
     pub enum MarkConfig {
-        /// Everything above a queue length (DCTCP).
+        /// Marks every packet above a queue length (DCTCP).
         "step" => Step(StepConfig),
-        /// With a probability that grows with the queue length.
+        /// Marks with a probability that grows with the queue length (RED).
         "red" => Red(RedConfig),
     }
 }
 
-/// What happens to a packet that the rule hits.
+/// What happens to a packet that the rule selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MarkAction {
     /// It is marked if it is ECN-capable, and left alone otherwise.

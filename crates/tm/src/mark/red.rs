@@ -19,15 +19,15 @@ settings! {
     pub struct RedConfig {
         /// Below this length nothing is marked.
         pub min: Bytes = Bytes::new(30_000) => given "\"30KB\"",
-        /// From this length on everything is.
+        /// From this length on every packet is marked.
         pub max: Bytes = Bytes::new(90_000) => given "\"90KB\"",
         /// The probability just below `max`.
         pub probability: f64 = 1.0,
-        /// The weight of a new length in the average; without it the length counts as it is.
+        /// The weight of a new length in the moving average; without it the current length is used.
         pub weight: Option<f64> = None,
-        /// For the decay of the average of an empty queue.
+        /// The packet size that the decay of the average assumes while the queue is empty.
         pub mean_packet: Bytes = Bytes::new(1_000),
-        /// What happens to a packet that the rule hits.
+        /// What happens to a packet that the rule selects.
         pub action: MarkAction = MarkAction::Mark,
     }
 }

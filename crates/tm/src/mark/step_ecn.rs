@@ -8,9 +8,9 @@ settings! {
     /// Settings of step marking.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct StepConfig {
-        /// From this queue length on everything is marked: `K_ecn`.
+        /// The queue length from which on every packet is marked: `K_ecn`.
         pub threshold: Bytes = Bytes::new(30_000) => given "\"30KB\"",
-        /// What happens to a packet that the rule hits.
+        /// What happens to a packet that the rule selects.
         pub action: MarkAction = MarkAction::Mark,
     }
 }

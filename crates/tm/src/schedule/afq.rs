@@ -25,7 +25,7 @@ settings! {
     pub struct AfqConfig {
         /// FIFO queues in the calendar.
         pub queues: usize = 32 => needed "32",
-        /// What a flow may send in a round.
+        /// Bytes that a flow may send per round.
         pub bytes_per_round: Bytes = Bytes::new(1_500) => needed "1500",
         /// Rows of the sketch.
         pub rows: usize = 4,

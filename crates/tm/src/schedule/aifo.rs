@@ -18,11 +18,11 @@ settings! {
     pub struct AifoConfig {
         /// The target size in packets: `C`.
         pub capacity: usize = 20 => needed "20",
-        /// The share of `C` within which everything is admitted: `k`.
+        /// The share of `C` below which every packet is admitted: `k`.
         pub headroom: f64 = 0.1 => needed "0.1",
         /// Ranks in the window.
         pub window: usize = 20 => needed "20",
-        /// Every so many ranks enter the window; 15 in the paper's evaluation.
+        /// One of this many ranks enters the window; 15 in the paper's evaluation.
         pub sample: u64 = 15 => otherwise Value::Integer(1),
     }
 }

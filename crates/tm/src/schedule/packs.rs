@@ -24,7 +24,7 @@ settings! {
         pub queues: usize = 8 => needed "8",
         /// Packets that each holds.
         pub capacity: usize = 10 => needed "10",
-        /// The share of the room within which everything is admitted: `k`.
+        /// The share of the capacity below which every packet is admitted: `k`.
         pub headroom: f64 = 0.1 => needed "0.1",
         /// Ranks in the window.
         pub window: usize = 1_000,

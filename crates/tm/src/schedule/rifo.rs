@@ -18,9 +18,9 @@ settings! {
     pub struct RifoConfig {
         /// The target size in packets: `C`.
         pub capacity: usize = 20 => needed "20",
-        /// The share of `C` within which everything is admitted: `k`.
+        /// The share of `C` below which every packet is admitted: `k`.
         pub headroom: f64 = 0.1 => needed "0.1",
-        /// After so many packets the range starts anew.
+        /// Packets after which the range is reset.
         pub window: usize = 100,
     }
 }

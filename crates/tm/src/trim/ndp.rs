@@ -21,13 +21,13 @@ settings! {
     /// Settings of NDP's trimming.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct NdpConfig {
-        /// What is left of a packet.
+        /// Bytes of a trimmed packet.
         pub size: Bytes = Bytes::new(64),
         /// Packets that a header queue holds.
         pub header_capacity: usize = 64,
         /// Headers per data packet when both wait.
         pub header_ratio: u32 = 10,
-        /// Who goes first when headers and data wait.
+        /// The order of headers and data when both wait.
         pub header_priority: HeaderPriority = HeaderPriority::Ratio,
         /// Whether a header that finds its queue full goes back to the sender; else the packet is dropped.
         pub return_to_sender: bool = false,

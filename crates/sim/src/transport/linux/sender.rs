@@ -503,6 +503,11 @@ impl LinuxSender {
         self.peer_stamp
     }
 
+    /// The congestion window in packets.
+    pub(crate) fn congestion_window(&self) -> u32 {
+        self.window.size
+    }
+
     /// What it has been through.
     pub fn stats(&self) -> SenderStats {
         self.stats

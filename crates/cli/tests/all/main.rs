@@ -1,0 +1,23 @@
+//! The command line, in one binary.
+
+mod bad_input;
+mod book;
+mod commands;
+mod deep_input;
+mod demo;
+mod live;
+#[path = "../common/pages.rs"]
+mod pages;
+mod pisa;
+mod readme;
+mod regressions;
+mod replay;
+mod reproduce;
+mod rtl;
+mod safety;
+mod simulate;
+mod simulation;
+mod simulation_errors;
+mod slurm;
+mod sonic;
+mod vectors;

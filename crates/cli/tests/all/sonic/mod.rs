@@ -1,0 +1,65 @@
+//! `forebay sonic`: codes and formats are as docs/operators.md says. `readme.rs` runs the commands of the page.
+
+use crate::commands::{json, printed, refused};
+use crate::pages::root;
+use crate::simulation::forebay;
+
+const DATA: &str = "crates/sonic/tests/data";
+
+#[test]
+fn codes_and_formats() {
+    let rows = json(root(), &format!("sonic hardware {DATA}/hardware.csv --json"));
+    let first = &rows.as_array().unwrap()[0];
+    assert_eq!((first["row"].as_str(), first["pause_asserted"].as_u64()), (Some("1"), Some(4898)));
+    assert!(first["pause_error"].as_f64().unwrap().abs() < 0.01 && rows.as_array().unwrap().len() == 48);
+
+    let predictions = json(root(), &format!("sonic predict {DATA}/small.json --json --packet 1500 --others 3"));
+    let cases = predictions.as_array().unwrap().iter().flat_map(|of| of["cases"].as_array().unwrap());
+    assert!(cases.clone().count() > 3);
+    assert!(cases.clone().all(|case| case["agrees"] == true && case["others"] == 3));
+
+    // Findings: exit code 1, with the findings on standard output.
+    let sample = format!("sonic lint {DATA}/config_db_sample.json --chip th");
+    for (format, expected) in [
+        ("", "pir-without-cir"),
+        (" --json", "\"rule\": \"pir-without-cir\""),
+        (" --sarif", "\"ruleId\": \"pir-without-cir\""),
+    ] {
+        let output = forebay(root(), &format!("{sample}{format}"));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.code() == Some(1) && output.stderr.is_empty() && text.contains(expected), "{text}");
+    }
+    assert!(printed(root(), &format!("sonic lint {DATA}/small.json")).ends_with("errors: 0, warnings: 0, notes: 0\n"));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (args, expected) in [
+        (format!("sonic lint {DATA}/hardware.csv"), "hardware.csv:1:1"),
+        (format!("sonic lint {DATA}/none.json"), "none.json"),
+        (format!("sonic lint {DATA}/small.json --chip th9"), "no such chip family"),
+        (format!("sonic predict {DATA}/config_db_sample.json"), "MAP_PFC_PRIORITY_TO_QUEUE"),
+        (format!("sonic predict {DATA}/small.json --packet 0"), "--packet"),
+        (format!("sonic predict {DATA}/small.json --others x"), "--others"),
+        (format!("sonic hardware {DATA}/small.json"), "no such column"),
+    ] {
+        let error = refused(root(), &args);
+        assert!(error.contains(expected), "{args}: {error}");
+    }
+}
+
+#[test]
+fn an_imported_switch_can_be_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let (switch, arrivals) = (directory.path().join("switch.toml"), directory.path().join("arrivals.csv"));
+    let config = root().join(DATA).join("configs/td3-7050cx3-c32-t0.json");
+    let text = printed(root(), &format!("sonic import {} -o {}", config.display(), switch.display()));
+    assert!(text.contains("the ingress side") && text.contains("minimums of queues"), "{text}");
+    std::fs::write(&arrivals, "time_ps,bytes,port,queue\n0,1500,0,0\n").unwrap();
+    let verdicts = printed(directory.path(), "replay switch.toml arrivals.csv");
+    assert!(verdicts.contains("sent"), "{verdicts}");
+    // It overwrites nothing, and never its input.
+    std::fs::write(&switch, "mine").unwrap();
+    refused(root(), &format!("sonic import {} -o {}", config.display(), switch.display()));
+    refused(root(), &format!("sonic import {0} -o {0} --force", config.display()));
+}

@@ -1,0 +1,151 @@
+// Uses every control of the page as a person would, and writes down what came of it.
+addEventListener("load", () => {
+  const outcome = {};
+  const plotOf = (id) => document.querySelector(`#${id} svg.plot`);
+  const count = (id, what) => document.querySelectorAll(`#${id} svg.plot ${what}`).length;
+  const ticks = (id) => [...document.querySelectorAll(`#${id} .ticks text`)].map((text) => text.textContent).join(" ");
+  const point = (id, type, x, y) => {
+    const plot = plotOf(id);
+    const frame = plot.getBoundingClientRect();
+    plot.setPointerCapture = () => {};
+    plot.dispatchEvent(new PointerEvent(type, {
+      bubbles: true, button: 0, pointerId: 1, clientX: frame.left + x * frame.width, clientY: frame.top + y * frame.height,
+    }));
+  };
+  const key = (id, name) => plotOf(id).dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+  const tip = document.getElementById("tip");
+
+  outcome.lines = {};
+  outcome.bad = [];
+  const lines = ["fct", "sizes", "qct", "timeline"];
+  for (const id of lines) outcome.lines[id] = count(id, "path.line");
+  outcome.bars = count("drops", "rect.bar");
+  outcome.rings = count("occupancy", "circle.ring");
+  outcome.drops = count("timeline", "path.drops");
+
+  // The selectors of the whole page: the table is written anew by the script, and comes back as the page had it.
+  const control = (label) => document.querySelector(`#legend select[aria-label="${label}"]`);
+  const choose = (label, value) => {
+    const select = control(label);
+    if (!select) return;
+    select.value = value;
+    select.dispatchEvent(new Event("change"));
+  };
+  const look = (step) => {
+    outcome.tables[step] = document.getElementById("compare").tBodies[0].innerText;
+    outcome.notes[step] = document.querySelector("#comparison .note").textContent;
+    outcome.rows[step] = [...document.querySelectorAll("#difference svg.plot text.label")].map((text) => text.textContent);
+  };
+  Object.assign(outcome, { tables: {}, notes: {}, rows: {} });
+  outcome.intervals = count("difference", "path.span");
+  outcome.whiskers = count("drops", "path.whisker");
+  look("written");
+  choose("Seeds", 1);
+  look("seed");
+  for (const node of document.querySelectorAll("figure svg.plot")) {
+    if (/NaN|undefined/.test(node.outerHTML)) outcome.bad.push(`single seed: ${node.closest("figure").id}`);
+  }
+  choose("Seeds", 0);
+  choose("Baseline", 1);
+  look("baseline");
+  choose("Baseline", 0);
+  look("again");
+
+  // Every option of every selector.
+  outcome.options = 0;
+  for (const select of document.querySelectorAll("figure select")) {
+    for (const option of select.options) {
+      select.value = option.value;
+      select.dispatchEvent(new Event("change"));
+      outcome.options += 1;
+      const drawn = select.closest("figure").querySelector("svg.plot, .empty");
+      if (!drawn) outcome.bad.push(select.getAttribute("aria-label"));
+    }
+    select.value = 0;
+    select.dispatchEvent(new Event("change"));
+  }
+
+  outcome.tips = {};
+  outcome.zooms = {};
+  for (const id of lines) {
+    point(id, "pointermove", 0.5, 0.5);
+    outcome.tips[id] = tip.hidden ? "" : tip.textContent;
+    point(id, "pointerleave", 0.5, 0.5);
+    const before = ticks(id);
+    const drag = () => {
+      point(id, "pointerdown", 0.4, 0.3);
+      point(id, "pointermove", 0.6, 0.6);
+      point(id, "pointerup", 0.6, 0.6);
+    };
+    drag();
+    const zoomed = ticks(id) !== before && !document.querySelector(`#${id} figcaption button`).hidden;
+    plotOf(id).dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+    const reset = ticks(id) === before;
+    key(id, "+");
+    const byKey = ticks(id) !== before;
+    key(id, "ArrowRight");
+    key(id, "ArrowUp");
+    key(id, "-");
+    key(id, "0");
+    outcome.zooms[id] = [zoomed, reset, byKey, ticks(id) === before];
+  }
+  document.querySelector("#drops rect.target").dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
+  outcome.tips.drops = tip.textContent;
+
+  // A click on the map of queues: what is chosen is explained, with who held the buffer.
+  const held = () => document.querySelector("#map .held");
+  outcome.map = { cells: count("map", "rect.dropped"), first: held().textContent };
+  const red = [...document.querySelectorAll("#map rect.dropped")].pop().getBoundingClientRect();
+  plotOf("map").dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: red.left + 1, clientY: red.bottom - 1 }));
+  outcome.map.clicked = held().textContent;
+  key("map", "ArrowLeft");
+  key("map", "ArrowLeft");
+  key("map", "ArrowLeft");
+  outcome.map.moved = held().querySelector("h4").textContent;
+  outcome.map.changes = document.querySelectorAll(".change").length;
+  outcome.hurt = [count("hurt", "rect.bar"), document.querySelectorAll("#hurt tbody tr").length];
+  document.querySelector("#hurt rect.target").dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
+  outcome.tips.hurt = tip.textContent;
+  outcome.lines.traced = count("traced", "path.line");
+  outcome.collectives = count("collectives", "circle");
+  outcome.network = [document.querySelectorAll(".network rect").length, document.querySelectorAll(".network .fails").length];
+
+  // Numbers that cannot be drawn would show as NaN.
+  for (const node of document.querySelectorAll("svg *")) {
+    for (const { name, value } of node.attributes) {
+      if (/NaN|Infinity|undefined/.test(value)) outcome.bad.push(`${node.tagName} ${name}=${value}`);
+    }
+  }
+
+  // The legend hides a run, then shows all again.
+  const chips = document.querySelectorAll("#legend button");
+  const shown = count("fct", "path.line");
+  chips[0].click();
+  outcome.hidden = [shown - count("fct", "path.line"), chips[0].getAttribute("aria-pressed")];
+  for (const chip of [...chips].slice(1, -1)) chip.click();
+  outcome.allHidden = document.querySelectorAll("figure .empty").length;
+  chips[chips.length - 1].click();
+  outcome.again = count("fct", "path.line") === shown;
+
+  // Sorting the comparison by its second column.
+  document.querySelectorAll("#compare .sort")[1].click();
+  outcome.sorted = [...document.querySelectorAll("#compare tbody tr")].map((row) => Number(row.cells[1].dataset.value));
+
+  // Saving writes a drawing that stands alone; the file itself is not made here.
+  HTMLAnchorElement.prototype.click = () => {};
+  const write = XMLSerializer.prototype.serializeToString;
+  XMLSerializer.prototype.serializeToString = function (node) {
+    outcome.saved.push(write.call(this, node));
+    return outcome.saved[outcome.saved.length - 1];
+  };
+  outcome.saved = [];
+  for (const id of ["qct", "timeline", "drops"]) [...document.querySelectorAll(`#${id} figcaption button`)].pop().click();
+
+  const labelled = [...document.querySelectorAll("svg.plot")].every((plot) => plot.getAttribute("aria-label"));
+  outcome.labelled = labelled && [...document.querySelectorAll("select")].every((select) => select.getAttribute("aria-label"));
+  outcome.errors = document.getElementById("errors").textContent;
+  const note = document.createElement("pre");
+  note.id = "outcome";
+  note.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(outcome))));
+  document.body.append(note);
+});

@@ -1,0 +1,4 @@
+//! The circuits, in one binary.
+
+mod lockstep;
+mod table;

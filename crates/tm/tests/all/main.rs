@@ -1,0 +1,14 @@
+//! The core from outside, in one binary.
+
+mod aifo;
+mod common;
+mod conservation;
+mod determinism;
+mod explanations;
+mod preemption;
+mod reconfigure;
+mod regressions;
+mod schedulers;
+mod steady_state;
+mod trim_and_mark;
+mod worked_examples;
