@@ -217,10 +217,10 @@ impl SwitchKind for ChipSwitch {
     }
 
     #[inline(always)]
-    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
         match from.checked_sub(self.switch.forwarding.ports.len()) {
-            None => self.arrive(now, from, metadata, cx),
-            Some(pipeline) => self.arrive_again(now, pipeline, metadata, cx),
+            None => self.arrive(now, from, *metadata, cx),
+            Some(pipeline) => self.arrive_again(now, pipeline, *metadata, cx),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What can be named in a scenario: the kinds that the readers know, for people who look for one.
 
-use super::{read_topology, read_transport};
+use super::read_topology;
 use crate::topology::{self, TopologyKind};
 use crate::transport::{Stack, TransportKind};
 use crate::workload::{self, BUNDLED, SizeDistribution, WorkloadEntry};
@@ -14,7 +14,10 @@ pub fn topologies() -> Vec<Kind> {
 
 /// The transports, with the keys of Linux's stack where operating systems have them.
 pub fn transports() -> Vec<Kind> {
-    let kind = |kind: TransportKind| Kind::new(kind.name(), kind.about(), &read_transport::keys(&kind, Stack::Linux));
+    let kind = |kind: TransportKind| {
+        let keys = [kind.own_keys(Stack::Linux), kind.common_keys(Stack::Linux)].concat();
+        Kind::new(kind.name(), kind.about(), &keys)
+    };
     TransportKind::names().into_iter().filter_map(TransportKind::named).map(kind).collect()
 }
 

@@ -6,7 +6,7 @@ use forebay_settings::{Diagnostic, Table, nearest};
 
 /// All settings of a kind of transport that mean something with a stack.
 pub(super) fn keys(kind: &TransportKind, stack: Stack) -> Vec<&'static str> {
-    [kind.own_keys(stack), kind.common_keys(stack)].concat()
+    [kind.common_keys(stack), kind.own_keys(stack)].concat()
 }
 
 /// Reads the transports of a scenario, in the order of the file; those that only a workload names follow, with their kind's defaults.

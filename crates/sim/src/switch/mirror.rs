@@ -163,7 +163,7 @@ impl SwitchKind for MirrorSwitch {
         &mut self,
         now: Instant,
         from: usize,
-        metadata: Metadata,
+        metadata: &Metadata,
         mut cx: Context<'_, NODES>,
     ) {
         let rejected = if from < self.switch.forwarding.ports.len() {
@@ -171,7 +171,7 @@ impl SwitchKind for MirrorSwitch {
         } else {
             // A header comes from recirculation, for the port that is its metadata's destination.
             let header = cx.net.wires.arena.metadata(metadata.packet, metadata.bytes());
-            self.switch.offer(now, metadata.to as usize, header, cx.reborrow())
+            self.switch.offer(now, metadata.to as usize, &header, cx.reborrow())
         };
         let Some(rejected) = rejected else { return };
         if !self.mirrors(now, from, &rejected, cx.reborrow()) {

@@ -53,7 +53,7 @@ pub(crate) trait SwitchKind {
     fn due<const NODES: usize>(&mut self, _now: Instant, _slot: usize, _cx: Context<'_, NODES>) {}
 
     /// A packet has come in by a link: those of the ports, then those that come from the switch itself.
-    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: Metadata, cx: Context<'_, NODES>);
+    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: &Metadata, cx: Context<'_, NODES>);
 }
 
 /// Handles all events before the horizon.
@@ -80,7 +80,7 @@ fn run_sized<K: SwitchKind, const NODES: usize>(
         let from = slot & (first_arrival - 1);
         let (metadata, next) = cx.net.wires.take(switch.forwarding().first_incoming + from as u32);
         cx.events.set(slot, next);
-        switch.arrival(now, from, metadata, cx.reborrow());
+        switch.arrival(now, from, &metadata, cx.reborrow());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::SwitchKind;
 use super::forwarding::Forwarding;
+use super::port::Port;
 use crate::measure::trace::What;
 use crate::net::{Context, Net};
 use crate::packet::{HopStamp, Kind, Metadata, Slot, flag};
@@ -49,7 +50,7 @@ impl PlainSwitch {
     pub(crate) fn arrive<const NODES: usize>(
         &mut self,
         now: Instant,
-        metadata: Metadata,
+        metadata: &Metadata,
         cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         let Some(port) = self.forwarding.next_hop(metadata, cx.net) else {
@@ -65,7 +66,7 @@ impl PlainSwitch {
         &mut self,
         now: Instant,
         number: usize,
-        metadata: Metadata,
+        metadata: &Metadata,
         cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         let slot = metadata.packet;
@@ -127,7 +128,12 @@ impl PlainSwitch {
 
     /// A packet has come in by a link; what no queue takes is gone, or goes back.
     #[inline(always)]
-    pub(super) fn forward<const NODES: usize>(&mut self, now: Instant, metadata: Metadata, mut cx: Context<'_, NODES>) {
+    pub(super) fn forward<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        metadata: &Metadata,
+        mut cx: Context<'_, NODES>,
+    ) {
         if let Some(rejected) = self.arrive(now, metadata, cx.reborrow()) {
             self.reject(now, &rejected, cx);
         }
@@ -159,7 +165,7 @@ impl PlainSwitch {
         packet.bytes = cx.net.flows.ack_bytes(flow);
         packet.class = cx.net.flows.ack_class(flow);
         let metadata = cx.net.wires.arena.metadata(slot, cx.net.flows.ack_bytes(flow));
-        self.forward(now, metadata, cx);
+        self.forward(now, &metadata, cx);
     }
 
     /// Counts and traces what became of a packet that was not simply queued. Returns whether it waits here, whole or in part.
@@ -213,11 +219,15 @@ impl PlainSwitch {
     /// A port is free: the traffic manager picks the next packet.
     #[inline(always)]
     pub(crate) fn transmit<const NODES: usize>(&mut self, now: Instant, number: usize, cx: Context<'_, NODES>) {
-        let port = &self.forwarding.ports[number];
-        match self.buffers[port.buffer as usize].next(now, port.local as usize) {
-            Some(departure) => self.send(now, number, departure, cx),
-            None => self.wait_for_eligible(now, number, cx),
+        let port = &mut self.forwarding.ports[number];
+        let tm = &mut self.buffers[port.buffer as usize];
+        let Some(departure) = tm.next(now, port.local as usize) else {
+            return self.wait_for_eligible(now, number, cx);
+        };
+        if !is_plain(&departure, tm, cx.net) {
+            return self.depart(now, number, departure, cx);
         }
+        send(port, now, number, &departure, tm, cx);
     }
 
     /// Puts a packet that has left its queue on the wire.
@@ -231,11 +241,10 @@ impl PlainSwitch {
     ) {
         let port = &mut self.forwarding.ports[number];
         let tm = &self.buffers[port.buffer as usize];
-        if cx.net.watched || departure.is_header() || tm.has_losses() {
+        if !is_plain(&departure, tm, cx.net) {
             return self.depart(now, number, departure, cx);
         }
-        let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
-        port.send(now, number, metadata, tm.has_packets(port.local as usize), cx);
+        send(port, now, number, &departure, tm, cx);
     }
 
     /// [`PlainSwitch::send`] where somebody watches, or more than the packet leaves.
@@ -262,7 +271,7 @@ impl PlainSwitch {
             net.tracer.at_switch(now, self.forwarding.number, number, slot, What::Sent, &net.wires);
         }
         let metadata = net.wires.arena.metadata(slot, departure.bytes());
-        port.send(now, number, metadata, tm.has_packets(local), Context { events, net: &mut *net });
+        port.send(now, number, &metadata, tm.has_packets(local), Context { events, net: &mut *net });
         self.settle_losses(buffer, net);
     }
 
@@ -356,9 +365,29 @@ impl SwitchKind for PlainSwitch {
     }
 
     #[inline(always)]
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
         self.forward(now, metadata, cx);
     }
+}
+
+/// Whether nobody looks at a packet that leaves, which is as long as it was, and nothing leaves beside it.
+#[inline(always)]
+fn is_plain(departure: &Departure, tm: &Tm, net: &Net) -> bool {
+    !net.watched && !departure.is_header() && !tm.has_losses()
+}
+
+/// Puts such a packet on the wire.
+#[inline(always)]
+fn send<const NODES: usize>(
+    port: &mut Port,
+    now: Instant,
+    number: usize,
+    departure: &Departure,
+    tm: &Tm,
+    cx: Context<'_, NODES>,
+) {
+    let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
+    port.send(now, number, &metadata, tm.has_packets(port.local as usize), cx);
 }
 
 /// In-band telemetry of a packet that leaves.

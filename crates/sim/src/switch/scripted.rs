@@ -129,13 +129,13 @@ impl SwitchKind for ScriptedSwitch {
         }
         // Packets that were held go on.
         while let Some(metadata) = self.script.held.pop(now) {
-            self.switch.forward(now, metadata, cx.reborrow());
+            self.switch.forward(now, &metadata, cx.reborrow());
         }
         self.wait_for_held(cx);
     }
 
     /// A packet is held, or it is gone.
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
         let packet = cx.net.wires.arena.get_mut(metadata.packet);
         let fate = self.script.meet(now, packet, &cx.net.flows);
         if fate.decision.drop {
@@ -145,7 +145,7 @@ impl SwitchKind for ScriptedSwitch {
             packet.flags |= flag::CE;
         }
         let packet = *packet;
-        self.script.held.push(fate.release, metadata);
+        self.script.held.push(fate.release, *metadata);
         if let Some(at) = fate.copy {
             let copy = cx.net.wires.arena.insert(packet);
             self.script.held.push(at, cx.net.wires.arena.metadata(copy, metadata.bytes()));

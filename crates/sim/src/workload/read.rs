@@ -35,7 +35,8 @@ pub fn read(table: &Table<'_>, context: &WorkloadContext<'_>) -> Result<Workload
     let value = table.need("kind", "kind = \"poisson\"")?;
     let entry = value.word(&words)?;
     let elsewhere = |key: &str| entries.iter().any(|other| other.fields.iter().any(|field| field.key == key));
-    table.allow(&entry.keys(), elsewhere, entry.name)?;
+    let known: Vec<&str> = COMMON.iter().chain(entry.fields).map(|field| field.key).collect();
+    table.allow(&known, elsewhere, entry.name)?;
 
     let mut reader = Reader { table, context, hosts: HostReader::new(context), transport: 0, span: Duration::ZERO };
     let start = Instant::ZERO + reader.duration("start", Duration::ZERO)?;
