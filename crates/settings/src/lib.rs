@@ -20,9 +20,9 @@ mod write;
 
 pub use described::{read_settings, text as setting_text};
 pub use diagnostic::{Diagnostic, nearest};
-pub use kinds::{Kind, marking_rules, policies, schedulers, trimming_schemes};
+pub use kinds::{Kind, marking_rules, policies, rank_functions, schedulers, trimming_schemes};
 pub use policy::read_policy;
-pub use registered::register_policy;
+pub use registered::{Registered, Registry, register};
 pub use setting::Settings;
 pub use switch::{CONFIG_KEYS, SwitchFile, SwitchTables, read_config, read_switch, read_switch_tables};
 pub use table::{Document, Table, Value};

@@ -20,9 +20,9 @@ const NIL: u32 = u32::MAX;
 /// Set in [`Descriptor::length`] when the payload was cut.
 const HEADER: u32 = 1 << 31;
 
-/// The index of a descriptor.
+/// The index of a descriptor: a packet that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(u32);
+pub struct Slot(u32);
 
 /// A waiting packet. 32 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Descriptor {
     next: u32,
     prev: u32,
     length: u32,
-    /// Bytes charged to the shared buffer; 0 for a packet of a header queue.
+    /// Bytes charged to the shared buffer.
     charge: u32,
     pub(crate) id: PacketId,
     pub(crate) rank: u64,
@@ -58,6 +58,11 @@ impl Descriptor {
         u64::from(self.charge)
     }
 
+    /// Bytes charged for it that are not the length of a whole packet.
+    pub(crate) fn beyond(&self) -> u64 {
+        if self.is_header() { self.charge() } else { self.charge() - u64::from(self.bytes()) }
+    }
+
     /// Whether its payload was cut.
     pub(crate) fn is_header(&self) -> bool {
         self.length & HEADER != 0
@@ -78,7 +83,7 @@ pub(crate) struct Taken {
 
 /// A list of descriptors, first in first out, with a tail that can be taken back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct List {
+pub struct List {
     head: u32,
     tail: u32,
     len: u32,
@@ -91,15 +96,18 @@ impl Default for List {
 }
 
 impl List {
-    pub(crate) fn len(&self) -> usize {
+    /// Packets on it.
+    pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    pub(crate) fn head(&self) -> Option<Slot> {
+    /// The first.
+    pub fn head(&self) -> Option<Slot> {
         (self.len > 0).then_some(Slot(self.head))
     }
 }
@@ -107,13 +115,23 @@ impl List {
 /// All descriptors; the unused ones form a free list. Grows to the largest number of packets that ever waited, then
 /// allocates no more.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Descriptors {
+pub struct Descriptors {
     slots: Vec<Descriptor>,
     /// The first unused one; the others follow by their `next`, up to the first index beyond all descriptors.
     free: u32,
 }
 
 impl Descriptors {
+    /// The rank of a packet.
+    pub fn rank(&self, slot: Slot) -> u64 {
+        self.get(slot).rank
+    }
+
+    /// The length of a packet on the wire.
+    pub fn bytes(&self, slot: Slot) -> u32 {
+        self.get(slot).bytes()
+    }
+
     #[inline]
     pub(crate) fn get(&self, slot: Slot) -> &Descriptor {
         &self.slots[slot.0 as usize]
@@ -156,8 +174,9 @@ impl Descriptors {
         self.slots.len() - free.count()
     }
 
+    /// Puts a packet at the end of a list.
     #[inline(always)]
-    pub(crate) fn push_back(&mut self, list: &mut List, slot: Slot) {
+    pub fn push_back(&mut self, list: &mut List, slot: Slot) {
         let tail = core::mem::replace(&mut list.tail, slot.0);
         if list.len == 0 {
             list.head = slot.0;
@@ -169,9 +188,9 @@ impl Descriptors {
         list.len += 1;
     }
 
-    /// The links at the ends of a list are whatever they were: its length says where it ends.
+    /// Takes the first packet off a list. The links at the ends of a list are whatever they were: its length says where it ends.
     #[inline(always)]
-    pub(crate) fn pop_front(&mut self, list: &mut List) -> Option<Slot> {
+    pub fn pop_front(&mut self, list: &mut List) -> Option<Slot> {
         if list.len == 0 {
             return None;
         }
@@ -181,7 +200,8 @@ impl Descriptors {
         Some(Slot(head))
     }
 
-    pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Slot> {
+    /// Takes the last packet off a list.
+    pub fn pop_back(&mut self, list: &mut List) -> Option<Slot> {
         if list.len == 0 {
             return None;
         }
@@ -192,7 +212,7 @@ impl Descriptors {
     }
 
     /// The slots of a list from head to tail, for checks.
-    pub(crate) fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = Slot> + 'a {
+    pub fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = Slot> + 'a {
         let mut next = list.head;
         (0..list.len).map(move |_| {
             let here = Slot(next);
@@ -204,25 +224,27 @@ impl Descriptors {
 
 /// One queue: its packets and what the buffer charges it.
 ///
+/// What has left is not counted: it is what has joined and neither waits nor was evicted.
+///
 /// The order of the fields is fixed, and no two that change together are neighbours: as a pair they would be packed into a
-/// vector register, which costs more.
+/// vector register, which costs more. Its size is a power of two, which makes finding it a shift.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Queue {
-    /// Packets that joined.
+    /// Whole packets that joined.
     packets_in: u64,
     /// The waiting packets. Where the scheduler keeps its own order (PIFO, SP-PIFO, PIEO, AFQ) only the length is used.
     list: List,
-    /// Packets picked for transmission.
-    packets_out: u64,
+    /// How many of the waiting packets are headers.
+    headers: u32,
     /// The policy's factor for this queue; kept here because it is needed whenever the length is.
     pub(crate) alpha: f64,
     /// The lengths on the wire of the packets that joined.
     bytes_in: u64,
     /// The largest `q_i` so far.
     pub(crate) peak: u64,
-    /// The lengths on the wire of the packets that were picked.
-    bytes_out: u64,
+    /// How much of `q_i` is not the length of a whole packet: the rest of cells, and headers.
+    beyond: u64,
     /// `q_i`: bytes charged.
     pub(crate) bytes: u64,
 }
@@ -234,15 +256,24 @@ impl Queue {
         self.list.len
     }
 
+    /// A packet joins the queue, which holds `before` bytes.
     #[inline(always)]
-    fn charge<const PLAIN: bool>(&mut self, descriptor: &Descriptor) {
-        self.bytes += descriptor.charge();
+    fn charge<const PLAIN: bool>(&mut self, before: u64, descriptor: &Descriptor) {
+        self.bytes = before + descriptor.charge();
         if self.bytes > self.peak {
             self.peak = self.bytes;
         }
-        if PLAIN || !descriptor.is_header() {
+        if PLAIN {
             self.packets_in += 1;
-            self.bytes_in += u64::from(if PLAIN { descriptor.length } else { descriptor.bytes() });
+            self.bytes_in += u64::from(descriptor.length);
+            return;
+        }
+        self.beyond += descriptor.beyond();
+        if descriptor.is_header() {
+            self.headers += 1;
+        } else {
+            self.packets_in += 1;
+            self.bytes_in += u64::from(descriptor.bytes());
         }
     }
 
@@ -251,8 +282,6 @@ impl Queue {
     fn passed(&mut self, charge: u64) -> bool {
         self.packets_in += 1;
         self.bytes_in += charge;
-        self.packets_out += 1;
-        self.bytes_out += charge;
         let is_peak = charge > self.peak;
         if is_peak {
             self.peak = charge;
@@ -261,31 +290,31 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor, sent: bool) -> Taken {
+    fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor) -> Taken {
         let (charge, header) = (descriptor.charge(), !PLAIN && descriptor.is_header());
         let bytes = if PLAIN { descriptor.length } else { descriptor.bytes() };
         self.bytes -= charge;
-        if sent && !header {
-            self.packets_out += 1;
-            self.bytes_out += u64::from(bytes);
+        if !PLAIN {
+            self.beyond -= descriptor.beyond();
+            self.headers -= u32::from(header);
         }
         Taken { id: descriptor.id, bytes, charge, rank: descriptor.rank, header, after: self.bytes }
     }
 
-    /// Packets that joined whole, that were picked for transmission whole, and that wait.
+    /// Packets that joined whole, and what waits.
     pub(crate) fn totals(&self) -> Totals {
+        let whole = u64::from(self.packets() - self.headers);
         Totals {
             admitted: Count { packets: self.packets_in, bytes: self.bytes_in },
-            sent: Count { packets: self.packets_out, bytes: self.bytes_out },
             waiting: Count { packets: u64::from(self.packets()), bytes: self.bytes },
+            waiting_whole: Count { packets: whole, bytes: self.bytes - self.beyond },
             peak: Bytes::new(self.peak),
         }
     }
 
-    /// A packet that was picked for transmission whole was not sent after all.
-    pub(crate) fn unsend(&mut self, bytes: u32) {
-        self.packets_out -= 1;
-        self.bytes_out -= u64::from(bytes);
+    /// Headers that wait among the data.
+    pub(crate) fn headers(&self) -> u32 {
+        self.headers
     }
 
     /// The packet that has waited longest, in a queue that keeps the order of arrival.
@@ -309,6 +338,20 @@ impl Count {
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
+    }
+
+    /// Takes one back that was added.
+    pub(crate) fn take_back(&mut self, bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+    }
+}
+
+impl core::ops::Sub for Count {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { packets: self.packets - other.packets, bytes: self.bytes - other.bytes }
     }
 }
 
@@ -438,7 +481,7 @@ impl Buffer {
         }
         q.list.tail = free;
         q.list.len = len + 1;
-        q.charge::<PLAIN>(&descriptor);
+        q.charge::<PLAIN>(before, &descriptor);
         self.charge_pool::<PLAIN>(Slot(free), descriptor.charge());
         before
     }
@@ -472,14 +515,14 @@ impl Buffer {
         let q = &mut self.queues[queue];
         q.list.len += 1;
         let before = q.bytes;
-        q.charge::<false>(&descriptor);
+        q.charge::<false>(before, &descriptor);
         self.charge_pool::<false>(slot, descriptor.charge());
         (slot, before)
     }
 
-    /// Takes the head of a queue that is not empty off its list and out of the accounts. `sent` if it goes onto the wire.
+    /// Takes the head of a queue that is not empty off its list and out of the accounts.
     #[inline(always)]
-    pub(crate) fn pop_head<const PLAIN: bool>(&mut self, queue: usize, sent: bool) -> Taken {
+    pub(crate) fn pop_head<const PLAIN: bool>(&mut self, queue: usize) -> Taken {
         let q = &mut self.queues[queue];
         let slot = q.list.head;
         let descriptor = &mut self.slots.slots[slot as usize];
@@ -487,7 +530,7 @@ impl Buffer {
         q.list.len -= 1;
         descriptor.next = self.slots.free;
         self.slots.free = slot;
-        let taken = q.discharge::<PLAIN>(descriptor, sent);
+        let taken = q.discharge::<PLAIN>(descriptor);
         self.discharge_pool::<PLAIN>(Slot(slot), taken.charge);
         taken
     }
@@ -495,18 +538,18 @@ impl Buffer {
     /// Takes the tail of a queue that is not empty off its list and out of the accounts.
     pub(crate) fn pop_tail(&mut self, queue: usize) -> Taken {
         let slot = self.slots.pop_back(&mut self.queues[queue].list).expect("the queue is not empty");
-        self.discharge(queue, slot, false)
+        self.discharge(queue, slot)
     }
 
     /// Takes a packet out of a queue whose order the scheduler keeps, after the scheduler has let it go.
-    pub(crate) fn release(&mut self, queue: usize, slot: Slot, sent: bool) -> Taken {
+    pub(crate) fn release(&mut self, queue: usize, slot: Slot) -> Taken {
         self.queues[queue].list.len -= 1;
-        self.discharge(queue, slot, sent)
+        self.discharge(queue, slot)
     }
 
-    fn discharge(&mut self, queue: usize, slot: Slot, sent: bool) -> Taken {
+    fn discharge(&mut self, queue: usize, slot: Slot) -> Taken {
         let descriptor = self.slots.release(slot);
-        let taken = self.queues[queue].discharge::<false>(&descriptor, sent);
+        let taken = self.queues[queue].discharge::<false>(&descriptor);
         self.discharge_pool::<false>(slot, taken.charge);
         taken
     }
@@ -551,13 +594,16 @@ impl Buffer {
 
     /// Whether the accounts agree with the lists: `Q = sum q_i`, `q_i` = the charges of the packets in `waiting(i)`,
     /// cells used + cells free = cells in all, no descriptor lost. A slow check for tests.
-    pub(crate) fn is_consistent(&self, waiting: impl Fn(usize) -> Vec<Slot>, header_packets: usize) -> bool {
+    pub(crate) fn is_consistent(&self, waiting: impl Fn(usize) -> Vec<Slot>) -> bool {
         let mut all = Vec::new();
         let mut used = 0;
         for (i, queue) in self.queues.iter().enumerate() {
             let slots = waiting(i);
             let bytes: u64 = slots.iter().map(|slot| self.slots.get(*slot).charge()).sum();
-            if bytes != queue.bytes || slots.len() != queue.packets() as usize {
+            let whole = slots.iter().map(|slot| self.slots.get(*slot)).filter(|packet| !packet.is_header());
+            let mut sum = Count::default();
+            whole.for_each(|packet| sum.add(packet.bytes()));
+            if bytes != queue.bytes || slots.len() != queue.packets() as usize || sum != queue.totals().waiting_whole {
                 return false;
             }
             used += bytes;
@@ -566,7 +612,7 @@ impl Buffer {
         used == self.used()
             && used <= self.capacity
             && used % u64::from(self.cell) == 0
-            && all.len() + header_packets == self.slots.in_use()
+            && all.len() == self.slots.in_use()
             && self.cells.as_ref().is_none_or(|cells| cells.is_whole(all.iter().copied()))
     }
 }

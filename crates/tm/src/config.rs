@@ -112,7 +112,7 @@ impl TmConfig {
         self.scheduler.validate(&self)?;
         self.rank.validate(&self)?;
         if let Some(mark) = &self.mark {
-            mark.validate()?;
+            mark.validate(&self)?;
         }
         if let Some(trim) = &self.trim {
             trim.validate()?;

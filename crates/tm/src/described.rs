@@ -370,7 +370,7 @@ macro_rules! kinds {
                     $($crate::described::kinds!(@pattern $variant config $($config)?) => {
                         $crate::described::kinds!(@settings config $($config)?)
                     })*
-                    $(Self::Custom(custom) => Some($custom::described(custom)),)?
+                    $(Self::Custom(custom) => Some($custom::settings_mut(custom)),)?
                 }
             }
         }

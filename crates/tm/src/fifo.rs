@@ -243,10 +243,8 @@ impl View for FifoTm {
     fn queue_counters(&self, queue: usize) -> Counters {
         let port = &self.ports[queue];
         let waiting = Count { packets: u64::from(port.waiting()), bytes: port.bytes };
-        // What does not wait has left.
-        let sent =
-            Count { packets: port.admitted.packets - waiting.packets, bytes: port.admitted.bytes - waiting.bytes };
-        let totals = Totals { admitted: port.admitted, sent, waiting, peak: Bytes::new(port.peak) };
+        let peak = Bytes::new(port.peak);
+        let totals = Totals { admitted: port.admitted, waiting, waiting_whole: waiting, peak };
         Counters::new(&totals, &self.losses[queue])
     }
 

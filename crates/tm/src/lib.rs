@@ -40,6 +40,7 @@ pub mod admit;
 mod buffer;
 pub mod config;
 pub mod counters;
+pub mod custom;
 pub mod described;
 pub mod drive;
 mod fifo;
@@ -65,5 +66,7 @@ pub use fifo::FifoTm;
 pub use packet::{Packet, PacketId};
 pub use switch::Tm;
 pub use units::{Bytes, Duration, Instant, Rate};
-pub use verdict::{Departure, Explain, Explanation, Holder, Lost, Outcome, RankTest, Reason, Threshold, Verdict, Wire};
+pub use verdict::{
+    Departure, Explain, Explanation, Holder, Lost, Outcome, RankTest, Reason, Refusal, Threshold, Verdict, Wire,
+};
 pub use view::View;

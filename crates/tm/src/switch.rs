@@ -11,14 +11,15 @@ use crate::admit::{DynamicThresholds, Policy, Unobserved, with_policy};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketId};
 use crate::path::{Aifo, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
 use crate::schedule::Scheduler;
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
-use crate::verdict::{Departure, Explain, Explanation, Lost, Outcome, Reason, Threshold, Wire};
+use crate::verdict::{Departure, Explain, Explanation, Lost, Outcome, Reason, Refusal, Threshold, Wire};
 use crate::view::View;
+use alloc::collections::VecDeque;
 use alloc::format;
 
 /// Where an instant is, for what the core does on its own.
@@ -257,7 +258,7 @@ impl Tm {
             )
             .remedy("change it while the switch is empty"));
         }
-        let headers_wait = self.path.ports.iter().any(|port| !port.headers.is_empty());
+        let headers_wait = self.path.ports.iter().any(|port| port.headers > 0);
         if headers_wait && !matches!(new.trim, Some(TrimConfig::Ndp(_))) {
             return Err(ConfigError::new("trim", "changed", "headers wait in the header queues")
                 .remedy("change it when they have left"));
@@ -303,47 +304,71 @@ impl Tm {
         self.path.scheduler.next_eligible(port)
     }
 
-    /// The caller has kept the header of a packet that was dropped on arrival (mirror on drop): it counts as trimmed, not as dropped.
-    /// Its header, if it arrives here again, is a packet like any other.
-    pub fn mirrored(&mut self, queue: usize, reason: Reason, bytes: u32) {
-        self.path.losses[queue].mirror(reason, bytes);
+    /// A packet was refused before it got here, by a program in front of the traffic manager: it counts as offered, and as dropped or
+    /// trimmed.
+    ///
+    /// # Panics
+    /// If the packet names a port or queue that does not exist.
+    #[cold]
+    pub fn refuse(&mut self, packet: &Packet, refusal: Refusal) {
+        assert!((packet.queue as usize) < self.path.config.queues, "the packet names a queue of its port");
+        let losses = &mut self.path.losses[packet.port as usize * self.path.config.queues + packet.queue as usize];
+        match refusal {
+            Refusal::Dropped(reason) => losses.drop(reason, packet.bytes),
+            Refusal::Trimmed => losses.mirrored.add(packet.bytes),
+        }
     }
 
-    /// The caller has dropped a packet for a queue before it got here (a program in front of the traffic manager): it counts as
-    /// offered and dropped.
-    pub fn refuse(&mut self, queue: usize, reason: Reason, bytes: u32) {
-        self.path.losses[queue].drop(reason, bytes);
+    /// The caller keeps the header of the packet that was dropped last (mirror on drop): it counts as trimmed, not as dropped. False,
+    /// and nothing changes, if another one was dropped last. The header, if it arrives here again, is a packet like any other.
+    #[cold]
+    pub fn keep_header(&mut self, id: PacketId) -> bool {
+        let Some(dropped) = self.path.last_drop.take_if(|dropped| dropped.id == id) else { return false };
+        self.path.losses[dropped.queue as usize].keep_header(dropped.reason, dropped.bytes);
+        true
     }
 
-    /// The caller has dropped a packet that was picked for transmission (a program behind the traffic manager): it counts as expelled,
-    /// not as sent.
-    pub fn expel_sent(&mut self, queue: usize, bytes: u32) {
-        self.path.buffer.queues[queue].unsend(bytes);
-        self.path.buffer.read_beyond_sent += u64::from(bytes);
-        self.path.losses[queue].drop(Reason::Expelled, bytes);
+    /// A packet that was picked for transmission is not sent: a program behind the traffic manager has dropped it. It counts as
+    /// expelled.
+    ///
+    /// # Panics
+    /// If the port does not exist.
+    #[cold]
+    #[allow(clippy::needless_pass_by_value, reason = "what was given back cannot be sent")]
+    pub fn discard(&mut self, port: usize, departure: Departure) {
+        let (bytes, losses) =
+            (departure.bytes(), &mut self.path.losses[port * self.path.config.queues + departure.number()]);
+        if departure.is_header() {
+            losses.discard_header(bytes);
+        } else {
+            losses.drop(Reason::Expelled, bytes);
+            self.path.buffer.read_beyond_sent += u64::from(bytes);
+        }
     }
 
     /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
-        let headers = self.path.ports.iter().map(|port| port.headers.len()).sum();
-        let waiting = |queue| self.path.scheduler.waiting(self.path.place(queue), self.path.sorted, &self.path.buffer);
-        let ports = self.path.ports.iter().enumerate().all(|(p, port)| {
-            let first = p * self.path.config.queues;
-            let queues = &self.path.buffer.queues[first..first + self.path.config.queues];
+        let Path { buffer, ports, scheduler, losses, header_queues, config, sorted, .. } = &self.path;
+        let waiting = |queue| scheduler.waiting(self.path.place(queue), *sorted, buffer);
+        let ports_agree = ports.iter().zip(header_queues).enumerate().all(|(p, (port, headers))| {
+            let queues = &buffer.queues[p * config.queues..(p + 1) * config.queues];
             let mask = queues.iter().enumerate().fold(0, |mask, (k, queue)| mask | u64::from(queue.bytes > 0) << k);
-            port.waiting == mask && port.bytes == queues.iter().map(|queue| queue.bytes).sum::<u64>()
+            port.waiting == mask
+                && port.bytes == queues.iter().map(|queue| queue.bytes).sum::<u64>()
+                && port.headers as usize == headers.len()
         });
-        let counters = self.pool_counters();
-        let gone =
-            counters.sent.packets + counters.dropped.packets + counters.returned.packets + counters.trimmed.packets;
-        // A header that waited in a data queue and was pushed out or expelled counts as trimmed and as dropped.
-        let headers_lost: u64 = self.path.losses.iter().map(|losses| losses.headers_lost).sum();
-        let trimmed: u64 = self.path.losses.iter().map(|losses| losses.trimmed.packets).sum();
-        let headers_in_queues = trimmed - counters.headers_sent.packets - headers as u64 - headers_lost;
-        let data_waiting = counters.waiting.packets - headers_in_queues;
-        self.path.buffer.is_consistent(waiting, headers)
-            && ports
-            && counters.offered.packets + headers_lost == gone + data_waiting
+        // What was admitted and is not evicted waits or has left.
+        let queues_agree = buffer.queues.iter().zip(losses).all(|(queue, losses)| {
+            let (totals, evicted) = (queue.totals(), losses.evicted());
+            totals.admitted.packets >= totals.waiting_whole.packets + evicted.packets
+                && totals.admitted.bytes >= totals.waiting_whole.bytes + evicted.bytes
+        });
+        // A header waits in a queue of headers, waits among the data, has left, or was lost.
+        let trimmed: u64 = losses.iter().map(|losses| losses.trimmed.packets).sum();
+        let gone: u64 = losses.iter().map(|losses| losses.headers_sent.packets + losses.headers_lost.packets).sum();
+        let apart: usize = header_queues.iter().map(VecDeque::len).sum();
+        let among_data: u64 = buffer.queues.iter().map(|queue| u64::from(queue.headers())).sum();
+        buffer.is_consistent(waiting) && ports_agree && queues_agree && trimmed == gone + apart as u64 + among_data
     }
 }
 
@@ -362,7 +387,7 @@ impl View for Tm {
     }
 
     fn header_packets(&self, port: usize) -> usize {
-        self.path.ports[port].headers.len()
+        self.path.ports[port].headers as usize
     }
 
     #[inline]
@@ -378,7 +403,7 @@ impl View for Tm {
     #[inline]
     fn has_packets(&self, port: usize) -> bool {
         let port = &self.path.ports[port];
-        port.waiting != 0 || !port.headers.is_empty()
+        !port.is_empty()
     }
 
     #[inline]

@@ -63,7 +63,7 @@ fn forget(waiting: &mut Waiting, id: PacketId) {
 fn run_ranked(
     tm: &mut Tm,
     ops: &[Option<(u64, u64)>],
-    mut check: impl FnMut(&Tm, Instant, &Waiting, Option<Departure>),
+    mut check: impl FnMut(&Tm, Instant, &Waiting, Option<&Departure>),
 ) {
     let mut waiting = Waiting::new();
     for (i, op) in ops.iter().enumerate() {
@@ -80,7 +80,7 @@ fn run_ranked(
             }
             None => {
                 let departure = tm.next(now, 0);
-                check(tm, now, &waiting, departure);
+                check(tm, now, &waiting, departure.as_ref());
                 if let Some(departure) = departure {
                     forget(&mut waiting, departure.id);
                 }

@@ -62,10 +62,10 @@ proptest! {
                     } else if data && !header {
                         *h = 0;
                     }
-                    prop_assert_eq!(departure.map(|d| d.is_header()), (header || data).then_some(header));
+                    prop_assert_eq!(departure.as_ref().map(forebay_tm::Departure::is_header), (header || data).then_some(header));
                     if header {
                         let first = headers[*port].pop_front();
-                        prop_assert_eq!(departure.map(|d| (d.id, d.bytes())), first);
+                        prop_assert_eq!(departure.as_ref().map(|d| (d.id, d.bytes())), first);
                     }
                 }
                 (_, outcome) => prop_assert!(outcome.is_none()),

@@ -9,7 +9,7 @@ use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::switch::Switch;
 use forebay_pisa::{ANSWER, DATA, DEFLECTED, HEADER, Outcome, Pass};
 use forebay_tm::View as _;
-use forebay_tm::{Departure, Instant, Packet as CorePacket, Reason, Verdict, Wire};
+use forebay_tm::{Departure, Instant, Packet as CorePacket, PacketId, Reason, Refusal, Verdict, Wire};
 
 /// Which packets of the chip's own ports an event is about.
 const DEFLECTION: usize = 0;
@@ -155,12 +155,11 @@ impl Switch {
         slot: Slot,
         around: &mut Net,
     ) {
-        let packet = *around.wires.arena.get(slot);
         let chip = self.chip();
         chip.record.pipelines[pipeline].dropped_at_ingress += 1;
         let reason = chip.setup.reason();
-        let queue = self.buffers[0].queue_index(number, queue as usize);
-        self.buffers[0].refuse(queue, reason, packet.bytes);
+        let core = CorePacket { queue, ..self.core_packet(number, slot, around) };
+        self.buffers[0].refuse(&core, Refusal::Dropped(reason));
         self.gone(now, number, slot, reason, around);
     }
 
@@ -177,10 +176,8 @@ impl Switch {
 
     /// The program has cut a packet before it got to the traffic manager.
     fn trimmed_at_ingress(&mut self, pipeline: usize, number: usize, slot: Slot, around: &mut Net) {
-        let whole = *around.wires.arena.get(slot);
-        let queue = self.buffers[0].queue_index(number, usize::from(whole.class & self.queue_mask));
-        self.buffers[0].refuse(queue, Reason::Threshold, whole.bytes);
-        self.buffers[0].mirrored(queue, Reason::Threshold, whole.bytes);
+        let whole = self.core_packet(number, slot, around);
+        self.buffers[0].refuse(&whole, Refusal::Trimmed);
         let chip = self.chip();
         chip.record.pipelines[pipeline].trimmed_at_ingress += 1;
         chip.cut(slot, around);
@@ -316,8 +313,8 @@ impl Switch {
             side.record.full += u64::from(!room);
             return self.gone(now, number, slot, reason, around);
         }
-        let index = self.buffers[0].queue_index(number, queue as usize);
-        self.buffers[0].mirrored(index, reason, packet.bytes);
+        let is_last = self.buffers[0].keep_header(PacketId(u64::from(slot)));
+        debug_assert!(is_last, "it was dropped just now");
         around.flows.trimmed(packet.flow);
         let deflected = Control {
             kind: DEFLECTED,
@@ -360,7 +357,7 @@ impl Switch {
         let kind = kind_of(around.wires.arena.get(slot));
         let chip = self.chip();
         if chip.depths.is_some() || chip.at_egress[usize::from(kind)] {
-            let outcome = self.egress(now, number, kind, departure, around);
+            let outcome = self.egress(now, number, kind, &departure, around);
             if outcome.mark {
                 mark(slot, around);
             }
@@ -378,7 +375,7 @@ impl Switch {
 
     /// Runs the egress program on a packet that leaves its queue.
     #[inline(always)]
-    fn egress(&mut self, now: Instant, number: usize, kind: u8, departure: Departure, around: &Net) -> Outcome {
+    fn egress(&mut self, now: Instant, number: usize, kind: u8, departure: &Departure, around: &Net) -> Outcome {
         let slot = departure.id.0 as Slot;
         let queue = u32::from(departure.queue().unwrap_or(0));
         let index = self.buffers[0].queue_index(number, queue as usize);
@@ -419,13 +416,12 @@ impl Switch {
         event_queue: &mut FixedEventQueue<'_, NODES>,
         around: &mut Net,
     ) {
-        let queue = self.buffers[0].queue_index(number, usize::from(departure.queue().unwrap_or(0)));
-        self.buffers[0].expel_sent(queue, departure.bytes());
+        let (slot, bytes) = (departure.id.0 as Slot, u64::from(departure.bytes()));
+        self.buffers[0].discard(number, departure);
         let chip = self.chip();
         let pipeline = chip.pipeline_of(number);
         chip.record.pipelines[pipeline].dropped_at_egress += 1;
-        let read = chip.setup.egress_rate.serialization(u64::from(departure.bytes()));
-        let slot = departure.id.0 as Slot;
+        let read = chip.setup.egress_rate.serialization(bytes);
         around.flows.dropped(around.wires.arena.get(slot).flow);
         if around.tracer.is_active() {
             let what = crate::measure::trace::What::Lost(Reason::Expelled);
@@ -567,11 +563,11 @@ impl Switch {
     /// A control packet is no more. What it carried is lost.
     fn end_control(&mut self, now: Instant, control: &Control, around: &mut Net) {
         let Some(slot) = control.carried else { return };
-        let packet = *around.wires.arena.get(slot);
         // It was counted as trimmed when it was deflected; its header is dropped as one that found no room.
-        let queue = self.buffers[0].queue_index(control.out_port as usize, control.out_queue as usize);
-        self.buffers[0].refuse(queue, Reason::HeaderFull, packet.bytes);
-        self.gone(now, control.out_port as usize, slot, Reason::HeaderFull, around);
+        let number = control.out_port as usize;
+        let header = CorePacket { queue: control.out_queue, ..self.core_packet(number, slot, around) };
+        self.buffers[0].refuse(&header, Refusal::Dropped(Reason::HeaderFull));
+        self.gone(now, number, slot, Reason::HeaderFull, around);
     }
 
     /// A control packet comes in from recirculation.

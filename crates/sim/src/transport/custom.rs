@@ -4,10 +4,11 @@
 
 use super::TransportKind;
 use super::congestion::{AckEvent, CongestionControl, Limits};
+use forebay_settings::Registry;
 use forebay_tm::Duration;
+use forebay_tm::custom::Custom;
 use forebay_tm::described::Described;
 use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
 
 /// The settings of a congestion control: what makes one for each flow.
 pub trait CongestionSettings: Described {
@@ -75,25 +76,14 @@ impl CongestionControl for CustomControl {
     }
 }
 
-/// Settings, whatever their type.
-trait AnySettings: Debug + Send + Sync {
-    fn described(&self) -> &dyn Described;
-    fn described_mut(&mut self) -> &mut dyn Described;
+/// What a flow needs of settings, whatever their type.
+trait AnySettings {
     fn ecn(&self) -> bool;
     fn wants_telemetry(&self) -> bool;
     fn start(&self, limits: &Limits) -> CustomControl;
-    fn copy(&self) -> Box<dyn AnySettings>;
 }
 
-impl<S: CongestionSettings + Clone + Debug + Send + Sync + 'static> AnySettings for S {
-    fn described(&self) -> &dyn Described {
-        self
-    }
-
-    fn described_mut(&mut self) -> &mut dyn Described {
-        self
-    }
-
+impl<S: CongestionSettings> AnySettings for S {
     fn ecn(&self) -> bool {
         CongestionSettings::ecn(self)
     }
@@ -105,91 +95,64 @@ impl<S: CongestionSettings + Clone + Debug + Send + Sync + 'static> AnySettings 
     fn start(&self, limits: &Limits) -> CustomControl {
         CustomControl(Box::new(CongestionSettings::start(self, limits)))
     }
-
-    fn copy(&self) -> Box<dyn AnySettings> {
-        Box::new(self.clone())
-    }
 }
 
 /// The choice of a congestion control of another crate, with its settings.
-#[derive(Debug)]
-pub struct CustomTransport {
-    name: &'static str,
-    about: &'static str,
-    settings: Box<dyn AnySettings>,
-}
+#[derive(Clone, Debug, PartialEq)]
+pub struct CustomTransport(Custom<dyn AnySettings>);
 
 impl CustomTransport {
     /// A congestion control by the name that it has in files, one sentence about it, and its settings.
     pub fn new(
         name: &'static str,
         about: &'static str,
-        settings: impl CongestionSettings + Clone + Debug + Send + Sync + 'static,
+        settings: impl CongestionSettings + Clone + Send + Sync + 'static,
     ) -> Self {
-        Self { name, about, settings: Box::new(settings) }
+        Self(Custom::of(name, about, settings, |settings| settings))
     }
 
     /// Its name in files.
     pub fn name(&self) -> &'static str {
-        self.name
+        self.0.name()
     }
 
     /// What it is, in one sentence.
     pub fn about(&self) -> &'static str {
-        self.about
+        self.0.about()
     }
 
     /// What there is to set.
     pub fn settings(&self) -> &dyn Described {
-        self.settings.described()
+        self.0.settings()
     }
 
     /// What there is to set, to be changed.
     pub fn settings_mut(&mut self) -> &mut dyn Described {
-        self.settings.described_mut()
+        self.0.settings_mut()
     }
 
     pub(super) fn ecn(&self) -> bool {
-        self.settings.ecn()
+        self.0.role().ecn()
     }
 
     pub(super) fn wants_telemetry(&self) -> bool {
-        self.settings.wants_telemetry()
+        self.0.role().wants_telemetry()
     }
 
     pub(super) fn start(&self, limits: &Limits) -> CustomControl {
-        self.settings.start(limits)
+        self.0.role().start(limits)
     }
 }
 
-impl Clone for CustomTransport {
-    fn clone(&self) -> Self {
-        Self { name: self.name, about: self.about, settings: self.settings.copy() }
-    }
-}
-
-impl PartialEq for CustomTransport {
-    fn eq(&self, other: &Self) -> bool {
-        let (one, two) = (self.settings(), other.settings());
-        self.name == other.name && (0..one.fields().len()).all(|field| one.get(field) == two.get(field))
-    }
-}
-
-static TRANSPORTS: RwLock<Vec<CustomTransport>> = RwLock::new(Vec::new());
+static TRANSPORTS: Registry<CustomTransport> = Registry::new();
 
 /// Makes a congestion control of another crate known by its name in scenarios. False, and nothing changes, if there is a transport of that
 /// name.
 pub fn register_transport(transport: CustomTransport) -> bool {
-    let mut transports = TRANSPORTS.write().unwrap_or_else(PoisonError::into_inner);
-    let is_new =
-        !TransportKind::NAMES.contains(&transport.name) && transports.iter().all(|known| known.name != transport.name);
-    if is_new {
-        transports.push(transport);
-    }
-    is_new
+    TRANSPORTS.add(transport, |transport| transport.name(), &TransportKind::NAMES)
 }
 
 /// Those that were registered, with their default settings.
 pub(crate) fn registered() -> Vec<CustomTransport> {
-    TRANSPORTS.read().unwrap_or_else(PoisonError::into_inner).clone()
+    TRANSPORTS.all()
 }

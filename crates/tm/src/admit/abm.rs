@@ -99,6 +99,7 @@ impl Abm {
 }
 
 impl BufferPolicy for Abm {
+    const UPDATES: bool = true;
     const OBSERVES: bool = true;
 
     #[inline(always)]

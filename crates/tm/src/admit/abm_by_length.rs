@@ -28,6 +28,7 @@ impl AbmByLength {
 }
 
 impl BufferPolicy for AbmByLength {
+    const UPDATES: bool = true;
     const OBSERVES: bool = true;
     const COUNTS_ARRIVALS: bool = true;
 

@@ -69,6 +69,7 @@ impl AbmOnDt {
 }
 
 impl BufferPolicy for AbmOnDt {
+    const UPDATES: bool = true;
     const OBSERVES: bool = true;
 
     #[inline(always)]

@@ -225,6 +225,7 @@ impl IntelligentBuffer {
 }
 
 impl BufferPolicy for IntelligentBuffer {
+    const UPDATES: bool = true;
     const COUNTS_ARRIVALS: bool = true;
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {

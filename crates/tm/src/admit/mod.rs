@@ -35,7 +35,7 @@ use crate::described::kinds;
 use crate::units::{Duration, Instant};
 use crate::verdict::{Explain, Reason, Threshold};
 use core::any::Any;
-use custom::Custom;
+use custom::AnyPolicy;
 
 /// Makes [`PolicyConfig`], the choice of a policy, and [`Policy`], a policy at work. A row has a sentence, the rule where one is needed, the
 /// name in files, the module, the policy with its config type, and the other policies that these settings may start.
@@ -60,7 +60,7 @@ macro_rules! policies {
             fn as_settings(&self) -> &dyn PolicySettings {
                 match self {
                     $(Self::$policy(config) => config,)*
-                    Self::Custom(custom) => custom.settings(),
+                    Self::Custom(custom) => custom.role(),
                 }
             }
         }
@@ -70,7 +70,7 @@ macro_rules! policies {
         #[repr(u8)]
         pub(crate) enum Policy {
             $($policy($policy), $($other($other),)*)*
-            Custom(Custom),
+            Custom(AnyPolicy),
         }
 
         $(policies!(@active $policy $($other)*);)*
@@ -179,6 +179,10 @@ fn expels<P: BufferPolicy>(_: &P) -> bool {
     P::EXPELS
 }
 
+fn interval<P: BufferPolicy>(policy: &P) -> Option<Duration> {
+    if P::UPDATES { policy.interval() } else { None }
+}
+
 impl Policy {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
         switch.policy.as_settings().start(switch).0
@@ -196,7 +200,7 @@ impl Policy {
 
     /// How often [`Policy::update`] is due, if ever.
     pub(crate) fn interval(&self) -> Option<Duration> {
-        with_policy!(self, policy => policy.interval())
+        with_policy!(self, policy => interval(policy))
     }
 
     /// The periodic update; see [`BufferPolicy::update`].

@@ -1,14 +1,14 @@
 //! What a buffer policy is: the traits that the policies of this crate implement, and that others can implement.
 
 use super::Policy;
-use super::custom::{Custom, CustomSettings};
+use super::custom::AnyPolicy;
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
+use crate::custom::Custom;
 use crate::described::Described;
 use crate::packet::Packet;
 use crate::units::{Duration, Instant};
 use crate::verdict::{Explain, Reason, Threshold};
-use alloc::boxed::Box;
 use core::any::Any;
 use core::fmt::Debug;
 
@@ -89,10 +89,10 @@ pub struct Candidate {
 pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
     /// Whether [`enqueued`](Self::enqueued), [`dequeued`](Self::dequeued) and [`passed`](Self::passed) do anything.
     const OBSERVES: bool = false;
+    /// Whether it has an [`interval`](Self::interval) at which [`update`](Self::update) is due.
+    const UPDATES: bool = false;
     /// Whether it expels packets from their queues.
     const EXPELS: bool = false;
-    /// Whether it both expels packets and has an [`interval`](Self::interval).
-    const EXPELS_AND_UPDATES: bool = false;
     /// Whether packets that it has admitted may be pushed out or expelled.
     const TAKES_BACK: bool = Self::EXPELS;
     /// Whether being asked about a packet changes anything, so that it must not be asked about one larger than the buffer.
@@ -123,7 +123,7 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
         self.dequeued(queue, u64::from(bytes), 0, bytes);
     }
 
-    /// How often [`update`](Self::update) is due, if ever.
+    /// How often [`update`](Self::update) is due, if ever. It is asked where [`UPDATES`](Self::UPDATES) says so.
     fn interval(&self) -> Option<Duration> {
         None
     }
@@ -200,58 +200,20 @@ pub struct ActivePolicy(pub(crate) Policy);
 impl ActivePolicy {
     /// A policy of another crate. It is called through a pointer; those of this crate are not.
     pub fn new(policy: impl BufferPolicy) -> Self {
-        Self(Policy::Custom(Custom::new(policy)))
+        Self(Policy::Custom(AnyPolicy::new(policy)))
     }
 }
 
 /// The choice of a buffer policy of another crate, with its settings.
-#[derive(Debug)]
-pub struct CustomPolicy {
-    name: &'static str,
-    about: &'static str,
-    settings: Box<dyn CustomSettings>,
-}
+pub type CustomPolicy = Custom<dyn PolicySettings>;
 
 impl CustomPolicy {
     /// A policy by the name that it has in files, one sentence about it, and its settings.
     pub fn new(
         name: &'static str,
         about: &'static str,
-        settings: impl PolicySettings + Clone + Debug + Send + Sync + 'static,
+        settings: impl PolicySettings + Clone + Send + Sync + 'static,
     ) -> Self {
-        Self { name, about, settings: Box::new(settings) }
-    }
-
-    pub(super) const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    pub(super) fn about(&self) -> &'static str {
-        self.about
-    }
-
-    pub(super) fn rule(&self) -> &'static str {
-        ""
-    }
-
-    pub(super) fn described(&mut self) -> &mut dyn Described {
-        self.settings.described()
-    }
-
-    pub(super) fn settings(&self) -> &dyn PolicySettings {
-        self.settings.settings()
-    }
-}
-
-impl Clone for CustomPolicy {
-    fn clone(&self) -> Self {
-        Self { name: self.name, about: self.about, settings: self.settings.copy() }
-    }
-}
-
-impl PartialEq for CustomPolicy {
-    fn eq(&self, other: &Self) -> bool {
-        let (one, two) = (self.settings(), other.settings());
-        self.name == other.name && (0..one.fields().len()).all(|field| one.get(field) == two.get(field))
+        Self::of(name, about, settings, |settings| settings)
     }
 }

@@ -9,7 +9,7 @@
 //! `r + queues - 1`. A packet of round `r + queues` would join the queue that is being served and leave with round `r`, before the
 //! packets of its flow that bid less.
 
-use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
+use super::{ActiveScheduler, Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::buffer::{Descriptors, List, Slot};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
@@ -39,12 +39,12 @@ impl SchedulerSettings for AfqConfig {
         Service::OwnOrder
     }
 
-    fn lanes(&self) -> Vec<u64> {
-        vec![self.queues as u64, self.bytes_per_round.get(), self.rows as u64, self.columns as u64]
+    fn layout(&self) -> Option<Vec<u64>> {
+        Some(vec![self.queues as u64, self.bytes_per_round.get(), self.rows as u64, self.columns as u64])
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::Afq(Afq::new(self, switch))
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Afq(Afq::new(self, switch)).into()
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {

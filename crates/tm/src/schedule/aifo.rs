@@ -5,7 +5,7 @@
 //! window takes every `sample`-th rank before the test. (AIFO's hardware section counts the entries *larger* than the
 //! rank, which would admit the wrong packets; its algorithm and its theorems need the smaller ones.)
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};
 use crate::described::{Value, settings};
 use crate::verdict::{Explain, RankTest};
@@ -36,8 +36,8 @@ impl SchedulerSettings for AifoConfig {
         true
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::Aifo(Aifo::new(self, switch))
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Aifo(Aifo::new(self, switch)).into()
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {

@@ -4,7 +4,7 @@
 //! ends the visit and the deficit is kept; a queue that empties ends the visit and loses its deficit. A visit may span
 //! many picks. Plain DRR is one group of all queues.
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, group_of};
 use crate::described::settings;
@@ -33,10 +33,10 @@ impl SchedulerSettings for DrrConfig {
         self.weights.at(number)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let groups = vec![(0..switch.queues).collect()];
         let Self { weights, quantum } = self.clone();
-        Scheduler::DeficitRoundRobin(Drr::new(&StrictOverDrrConfig { groups, weights, quantum }, switch))
+        Scheduler::DeficitRoundRobin(Drr::new(&StrictOverDrrConfig { groups, weights, quantum }, switch)).into()
     }
 
     fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
@@ -71,8 +71,8 @@ impl SchedulerSettings for StrictOverDrrConfig {
         self.weights.at(number)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::StrictOverDrr(Drr::new(self, switch))
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::StrictOverDrr(Drr::new(self, switch)).into()
     }
 
     fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {

@@ -7,9 +7,7 @@
 //! `C`, and the order among the queues is that of the quantiles.
 
 use super::aifo::Window;
-use super::lanes::Lanes;
-use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
-use crate::buffer::{Descriptors, Slot};
+use super::{ActiveScheduler, Discipline, Join, Lanes, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};
 use crate::described::settings;
 use crate::packet::Packet;
@@ -40,8 +38,8 @@ impl SchedulerSettings for PacksConfig {
         true
     }
 
-    fn lanes(&self) -> Vec<u64> {
-        vec![self.queues as u64]
+    fn layout(&self) -> Option<Vec<u64>> {
+        Some(vec![self.queues as u64])
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
@@ -51,9 +49,9 @@ impl SchedulerSettings for PacksConfig {
         check_share("scheduler.headroom", self.headroom)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let port = Port { window: Window::sampled(self.window, 1), lanes: Lanes::new(self.queues) };
-        Scheduler::Packs(Packs { config: self.clone(), ports: vec![port; switch.rates.len()] })
+        Scheduler::Packs(Packs { config: self.clone(), ports: vec![port; switch.rates.len()] }).into()
     }
 }
 
@@ -88,24 +86,12 @@ impl Discipline for Packs {
         Join::No
     }
 
-    fn insert(&mut self, packet: &Packet, slot: Slot, lane: u32, slots: &mut Descriptors) {
-        self.ports[packet.port as usize].lanes.push(lane, slot, slots);
+    fn lanes(&self, port: usize) -> Option<&Lanes> {
+        Some(&self.ports[port].lanes)
     }
 
-    fn head(&self, port: usize) -> Option<Slot> {
-        self.ports[port].lanes.head()
-    }
-
-    fn take_head(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
-        self.ports[port].lanes.take_head(slots)
-    }
-
-    fn take_tail(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
-        self.ports[port].lanes.take_tail(slots)
-    }
-
-    fn waiting(&self, port: usize, slots: &Descriptors) -> Vec<Slot> {
-        self.ports[port].lanes.slots(slots)
+    fn lanes_mut(&mut self, port: usize) -> Option<&mut Lanes> {
+        Some(&mut self.ports[port].lanes)
     }
 
     /// With a window of another size the ranks seen so far are forgotten.

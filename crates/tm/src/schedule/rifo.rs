@@ -5,7 +5,7 @@
 //! rank is at most `(1/(1-k)) * (C - c) / C`, computed as `(rank - min) * (C*(1-k)) <= (C - c) * (max - min)`. All that a port remembers
 //! is the range, which is that of the last `window` packets at most: it starts anew when so many have come, as hardware does it.
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};
 use crate::described::settings;
 use crate::verdict::Explain;
@@ -40,9 +40,9 @@ impl SchedulerSettings for RifoConfig {
         check_share("scheduler.headroom", self.headroom)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let ports = vec![Range::default(); switch.rates.len()];
-        Scheduler::Rifo(Rifo { config: self.clone(), ports })
+        Scheduler::Rifo(Rifo { config: self.clone(), ports }).into()
     }
 }
 

@@ -11,7 +11,7 @@ pub use cut_payload::CutPayloadConfig;
 pub use ndp::{HeaderPriority, NdpConfig};
 pub use return_to_sender::SourceFlowControlConfig;
 
-pub(crate) use ndp::HeaderTurn;
+pub(crate) use ndp::{Header, HeaderTurn};
 
 use crate::config::ConfigError;
 use crate::described::kinds;

@@ -3,6 +3,7 @@
 //! or its header is returned to the sender.
 
 use crate::described::{settings, words};
+use crate::packet::PacketId;
 use crate::units::Bytes;
 
 /// How headers share the port with data.
@@ -32,6 +33,15 @@ settings! {
         /// Whether a header that finds its queue full goes back to the sender; else the packet is dropped.
         pub return_to_sender: bool = false,
     }
+}
+
+/// A header that waits in the header queue of its port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) id: PacketId,
+    pub(crate) bytes: u32,
+    /// The number of the queue that had no room for its packet.
+    pub(crate) number: u32,
 }
 
 /// Whose turn it is at a port: the counter `h`.
