@@ -71,7 +71,8 @@ pub(crate) fn words<C: Registered>(more: &[&'static str]) -> Vec<(&'static str, 
     choices::<C>().iter().map(Choice::name).chain(more.iter().copied()).map(|name| (name, name)).collect()
 }
 
-/// Refuses keys that a kind does not have. `own` are those that it has beside its settings, `others` those that any kind has beside its own.
+/// Refuses keys that a kind does not have. `own` are those that it has beside its settings, `others` those that any
+/// kind has beside its own.
 pub(crate) fn allow<C: Registered>(
     table: &Table<'_>,
     kind: &str,

@@ -68,8 +68,8 @@ impl Registered for TrimConfig {
     }
 }
 
-/// Makes a scheme of another crate known by its name in files: `register(PolicyConfig::Custom(policy))`, and so for schedulers, rank
-/// functions and marking rules. False, and nothing changes, if there is one of that name.
+/// Makes a scheme of another crate known by its name in files: `register(PolicyConfig::Custom(policy))`, and so for
+/// schedulers, rank functions and marking rules. False, and nothing changes, if there is one of that name.
 pub fn register<C: Registered>(choice: C) -> bool {
     C::registry().is_some_and(|registry| registry.add(choice, |choice| choice.name(), C::NAMES))
 }

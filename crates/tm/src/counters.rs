@@ -1,7 +1,7 @@
 //! What has happened, per queue, per port and for the whole buffer.
 //!
-//! The core counts per queue as packets pass; ports and the pool are sums over their queues, made when somebody asks. Only
-//! high watermarks are kept at every level, since they are not sums.
+//! The core counts per queue as packets pass; ports and the pool are sums over their queues, made when somebody asks.
+//! Only high watermarks are kept at every level, since they are not sums.
 
 pub use crate::buffer::Count;
 use crate::units::Bytes;

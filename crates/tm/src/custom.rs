@@ -1,7 +1,8 @@
 //! Schemes that other crates bring: how they are chosen, and how they are called through a pointer.
 //!
-//! A scheme of this crate is a variant of an enum, and no call of it goes through a pointer. One of another crate is the variant `Custom`:
-//! in a configuration a [`Custom`] choice with its settings, and at work a box behind a trait with the same methods.
+//! A scheme of this crate is a variant of an enum, and no call of it goes through a pointer. One of another crate is
+//! the variant `Custom`: in a configuration a [`Custom`] choice with its settings, and at work a box behind a trait
+//! with the same methods.
 
 use crate::described::Described;
 use alloc::boxed::Box;
@@ -48,7 +49,8 @@ pub struct Custom<R: ?Sized> {
 }
 
 impl<R: ?Sized + 'static> Custom<R> {
-    /// A scheme by the name that it has in files, one sentence about it, its settings, and these seen as what they are for.
+    /// A scheme by the name that it has in files, one sentence about it, its settings, and these seen as what they are
+    /// for.
     pub fn of<S: Described + Clone + Send + Sync + 'static>(
         name: &'static str,
         about: &'static str,
@@ -119,8 +121,9 @@ impl<R: ?Sized> Debug for Custom<R> {
     }
 }
 
-/// Methods of a trait that can be called through a pointer: declared, passed on to the scheme itself, or passed on to the box that has
-/// one. A list of methods is a macro of its own, so that it is written once and used in all three ways.
+/// Methods of a trait that can be called through a pointer: declared, passed on to the scheme itself, or passed on to
+/// the box that has one. A list of methods is a macro of its own, so that it is written once and used in all three
+/// ways.
 macro_rules! methods {
     (declare $trait:ident looks { $(fn $look:ident($($a:ident: $A:ty),*) $(-> $L:ty)?;)* }
         changes { $(fn $change:ident($($b:ident: $B:ty),*) $(-> $C:ty)?;)* }) => {

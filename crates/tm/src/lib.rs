@@ -1,5 +1,5 @@
-//! The traffic manager of a datacenter switch: who gets the shared buffer, what is dropped, marked, trimmed or expelled,
-//! and what leaves next.
+//! The traffic manager of a datacenter switch: who gets the shared buffer, what is dropped, marked, trimmed or
+//! expelled, and what leaves next.
 //!
 //! ```text
 //! arrive ─> classify ─> admit ─> enqueue ─> schedule ─> transmit

@@ -1,8 +1,9 @@
 //! The path of a packet through the switch: the only place that changes the buffer.
 //!
-//! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call branches on
-//! the policy once and the compiler makes a straight path for each. A [`Datapath`], chosen when the switch is built or
-//! reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do not have.
+//! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call
+//! branches on the policy once and the compiler makes a straight path for each. A [`Datapath`], chosen when the switch
+//! is built or reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do
+//! not have.
 
 mod arrivals;
 mod departures;
@@ -59,8 +60,8 @@ impl Port {
         }
     }
 
-    /// A packet has joined the empty queue `number` of the idle port and was picked in the same instant; whether the queue was never
-    /// longer is known.
+    /// A packet has joined the empty queue `number` of the idle port and was picked in the same instant; whether the
+    /// queue was never longer is known.
     #[inline(always)]
     fn passed(&mut self, number: usize, bytes: u32, is_peak: bool) {
         if is_peak {
@@ -81,8 +82,8 @@ impl Port {
     }
 }
 
-/// How packets come into the switch: what its settings ask for beside the policy. All but the last are fast paths, on which packets are
-/// charged by the byte and wait in order of arrival.
+/// How packets come into the switch: what its settings ask for beside the policy. All but the last are fast paths, on
+/// which packets are charged by the byte and wait in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Datapath {
     /// The policy alone decides.
@@ -91,7 +92,8 @@ pub(crate) enum Datapath {
     Checked,
     /// AIFO's test comes first, by ranks that packets carry; then the policy alone decides.
     Aifo,
-    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other tests by rank or AIFO's with limits, other rules for marking.
+    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other tests by rank or AIFO's with
+    /// limits, other rules for marking.
     Full,
 }
 
@@ -311,7 +313,8 @@ impl Path {
         }
     }
 
-    // ---- Looking in --------------------------------------------------------------------------------------------------
+    // ---- Looking in
+    // --------------------------------------------------------------------------------------------------
 
     pub(crate) fn place(&self, queue: usize) -> QueueId {
         QueueId { port: queue / self.queues, queue }

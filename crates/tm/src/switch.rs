@@ -1,9 +1,9 @@
 //! The traffic manager: [`Tm::offer`] a packet, ask for the [`Tm::next`] one of a port, [`Tm::advance`] the time.
 //!
-//! The core has no clock: every call says what time it is, and times never decrease. What the core does on its own (periodic
-//! updates of a policy, expulsions) it does when a call shows that its time has come, in the order of the specification:
-//! at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need not wake it, and gets the
-//! same results whether it does or not.
+//! The core has no clock: every call says what time it is, and times never decrease. What the core does on its own
+//! (periodic updates of a policy, expulsions) it does when a call shows that its time has come, in the order of the
+//! specification: at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need
+//! not wake it, and gets the same results whether it does or not.
 
 #[cfg(test)]
 use crate::admit::ActivePolicy;
@@ -67,11 +67,12 @@ impl Tm {
         self.plain_round_robin = self.path.departing == Departing::FastRoundRobin && unobserved;
     }
 
-    // ---- The path of a packet ----------------------------------------------------------------------------------------
+    // ---- The path of a packet
+    // ----------------------------------------------------------------------------------------
 
-    /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped. If the wire is idle
-    /// and nothing waits, a packet that joins its queue unmarked leaves at once; else the caller asks an idle port for its
-    /// [`Tm::next`] packet. Packets that lost their place are among the [`Tm::losses`].
+    /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped. If the wire
+    /// is idle and nothing waits, a packet that joins its queue unmarked leaves at once; else the caller asks an idle
+    /// port for its [`Tm::next`] packet. Packets that lost their place are among the [`Tm::losses`].
     ///
     /// # Panics
     /// If the packet names a port, queue or class that does not exist, or is empty or longer than
@@ -112,7 +113,8 @@ impl Tm {
     /// Picks the next packet of an idle port. `None` if it has none that may leave now.
     ///
     /// The port is then busy for the serialization time of the packet; the caller keeps track of that, and calls again
-    /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are among the [`Tm::losses`].
+    /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are among the
+    /// [`Tm::losses`].
     #[inline(always)]
     pub fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
         if self.plain_round_robin {
@@ -163,7 +165,8 @@ impl Tm {
         self.path.clock = now;
     }
 
-    // ---- What the core does on its own -------------------------------------------------------------------------------
+    // ---- What the core does on its own
+    // -------------------------------------------------------------------------------
 
     /// Does everything that is due up to and including `now`, as if nothing else happened in this instant.
     pub fn advance(&mut self, now: Instant) {
@@ -171,8 +174,8 @@ impl Tm {
         self.advance_clock(now);
     }
 
-    /// The first instant at which there may be something that the core will do on its own; [`Instant::NEVER`] if there is
-    /// nothing.
+    /// The first instant at which there may be something that the core will do on its own; [`Instant::NEVER`] if there
+    /// is nothing.
     pub fn due(&self) -> Instant {
         self.path.due
     }
@@ -199,8 +202,8 @@ impl Tm {
             from = next;
             let unsettled = self.policy.update(&self.path.buffer);
             let mut next = next + interval;
-            // Nothing changes until the next arrival or departure: all updates before the last one come to nothing, or can
-            // be made at once.
+            // Nothing changes until the next arrival or departure: all updates before the last one come to nothing, or
+            // can be made at once.
             let missed = now.since(next).ps() / interval.ps();
             if missed > 0 && !self.policy.expels() && (!unsettled || self.policy.repeat(&self.path.buffer, missed)) {
                 next = next + Duration::from_ps(missed * interval.ps());
@@ -217,13 +220,14 @@ impl Tm {
         with_policy!(&mut self.policy, policy => path.expel(policy, from, until))
     }
 
-    // ---- Reconfiguration ---------------------------------------------------------------------------------------------
+    // ---- Reconfiguration
+    // ---------------------------------------------------------------------------------------------
 
-    /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking, trimming
-    /// and port rates. All of the new configuration applies at once, or none of it and an error says why.
+    /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking,
+    /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why.
     ///
-    /// The ports, the queues, the buffer and its cells stay as they are. A policy of the same kind goes on from what
-    /// it has measured. The scheduler may change among those that keep packets in order of arrival at any time; to or from
+    /// The ports, the queues, the buffer and its cells stay as they are. A policy of the same kind goes on from what it
+    /// has measured. The scheduler may change among those that keep packets in order of arrival at any time; to or from
     /// one that sorts them, only while nothing waits.
     pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
         let new = config.validate()?;
@@ -297,15 +301,16 @@ impl Tm {
         Ok(())
     }
 
-    // ---- Decisions made elsewhere, and checks ---------------------------------------------------------------------------
+    // ---- Decisions made elsewhere, and checks
+    // ---------------------------------------------------------------------------
 
     /// For a port that has packets but may not send any yet (PIEO): when it may.
     pub fn next_eligible(&self, port: usize) -> Option<Instant> {
         self.path.scheduler.next_eligible(port)
     }
 
-    /// A packet was refused before it got here, by a program in front of the traffic manager: it counts as offered, and as dropped or
-    /// trimmed.
+    /// A packet was refused before it got here, by a program in front of the traffic manager: it counts as offered, and
+    /// as dropped or trimmed.
     ///
     /// # Panics
     /// If the packet names a port or queue that does not exist.
@@ -319,8 +324,9 @@ impl Tm {
         }
     }
 
-    /// The caller keeps the header of the packet that was dropped last (mirror on drop): it counts as trimmed, not as dropped. False,
-    /// and nothing changes, if another one was dropped last. The header, if it arrives here again, is a packet like any other.
+    /// The caller keeps the header of the packet that was dropped last (mirror on drop): it counts as trimmed, not as
+    /// dropped. False, and nothing changes, if another one was dropped last. The header, if it arrives here again, is a
+    /// packet like any other.
     #[cold]
     pub fn keep_header(&mut self, id: PacketId) -> bool {
         let Some(dropped) = self.path.last_drop.take_if(|dropped| dropped.id == id) else { return false };
@@ -328,8 +334,8 @@ impl Tm {
         true
     }
 
-    /// A packet that was picked for transmission is not sent: a program behind the traffic manager has dropped it. It counts as
-    /// expelled.
+    /// A packet that was picked for transmission is not sent: a program behind the traffic manager has dropped it. It
+    /// counts as expelled.
     ///
     /// # Panics
     /// If the port does not exist.

@@ -112,7 +112,8 @@ pub enum Wire {
 /// What becomes of a packet that is offered to the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and leaves at once. Nothing was lost.
+    /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and leaves at once. Nothing was
+    /// lost.
     Sent,
     /// It waits, whole or in part, or it was rejected.
     Verdict(Verdict),
@@ -163,8 +164,8 @@ pub struct Lost {
     pub threshold: Option<f64>,
 }
 
-/// A packet that a port starts to send. It is sent, or given back once ([`Tm::discard`](crate::Tm::discard)): it is no `Copy`, and
-/// clones are for records.
+/// A packet that a port starts to send. It is sent, or given back once ([`Tm::discard`](crate::Tm::discard)): it is no
+/// `Copy`, and clones are for records.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Departure {
     /// The packet.
@@ -174,7 +175,8 @@ pub struct Departure {
 }
 
 impl Departure {
-    /// The bit of packets that leave from a queue, whose number follows, and the bit of headers. One of them is always set.
+    /// The bit of packets that leave from a queue, whose number follows, and the bit of headers. One of them is always
+    /// set.
     const QUEUED: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 32) - 1);
     const HEADER: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 63) - 1);
 

@@ -1,8 +1,8 @@
 //! Buffer policies: who gets the shared buffer. One file a scheme.
 //!
 //! A policy is a [`BufferPolicy`]: it reads the buffer and returns an [`Admission`]; the switch alone applies it. Its
-//! settings are a config type that implements [`PolicySettings`]. `policies!` below lists all of them: a new one is a file and its
-//! lines there. A policy of another crate is a [`CustomPolicy`].
+//! settings are a config type that implements [`PolicySettings`]. `policies!` below lists all of them: a new one is a
+//! file and its lines there. A policy of another crate is a [`CustomPolicy`].
 
 mod abm;
 mod abm_by_length;
@@ -37,12 +37,14 @@ use crate::verdict::{Explain, Reason, Threshold};
 use core::any::Any;
 use custom::AnyPolicy;
 
-/// Makes [`PolicyConfig`], the choice of a policy, and [`Policy`], a policy at work. A row has a sentence, the rule where one is needed, the
-/// name in files, the module, the policy with its config type, and the other policies that these settings may start.
+/// Makes [`PolicyConfig`], the choice of a policy, and [`Policy`], a policy at work. A row has a sentence, the rule
+/// where one is needed, the name in files, the module, the policy with its config type, and the other policies that
+/// these settings may start.
 macro_rules! policies {
     (
         ($d:tt)
-        $($(#[doc = $about:literal])+ $word:literal => $module:ident::$policy:ident($config:ident) $(or $other:ident)*;)*
+        $($(#[doc = $about:literal])+
+        $word:literal => $module:ident::$policy:ident($config:ident) $(or $other:ident)*;)*
     ) => {
         $(pub use $module::$config;
         pub(crate) use $module::{$policy, $($other),*};)*
@@ -105,10 +107,12 @@ policies! {
     /// `T = alpha*(B-Q)`, where `B` is the buffer and `Q` what is in it.
     "dt" => dynamic_thresholds::DynamicThresholds(DynamicThresholdsConfig) or ReservedThresholds;
     /// Enhanced dynamic thresholds (EDT): DT that lets a burst through for a bounded time.
-    /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` such queues burst; else `T = alpha*(B-Q)`.
+    /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` such queues burst;
+    /// else `T = alpha*(B-Q)`.
     "edt" => enhanced_thresholds::EnhancedThresholds(EnhancedThresholdsConfig);
     /// Traffic-aware thresholds (TDT): DT with more for bursts and less for congested queues.
-    /// `T = a*(B-Q)`: `a` is `alpha_absorb` for a queue that grows by `burst` within `window`, `alpha_evacuate` for one that has not been empty for `evacuate_after`, else `alpha`.
+    /// `T = a*(B-Q)`: `a` is `alpha_absorb` for a queue that grows by `burst` within `window`, `alpha_evacuate` for one
+    /// that has not been empty for `evacuate_after`, else `alpha`.
     "tdt" => traffic_aware::TrafficAware(TrafficAwareConfig);
     /// Flexible buffer (FB): thresholds by priority and by the number of active queues.
     /// `T = ((alpha/N)*g)*(B-Q)`: `N` are the non-empty queues of the group, `g` is the share of the port.
@@ -117,7 +121,8 @@ policies! {
     /// Every interval: `alpha_i = (alpha/N)*g`, as FB has it.
     "fba" => fba::Fba(FbaConfig);
     /// Active buffer management (ABM): thresholds by congested queues and drain rates.
-    /// `T = ((alpha*(B-Q))/n)*m`: `n` are the congested queues of the number, `m` is the drain rate over that of the port, both measured every interval.
+    /// `T = ((alpha*(B-Q))/n)*m`: `n` are the congested queues of the number, `m` is the drain rate over that of the
+    /// port, both measured every interval.
     "abm" => abm::Abm(AbmConfig) or AbmByLength;
     /// ABM approximated by setting DT's alphas anew at every interval.
     /// Every interval: `alpha_i = (alpha/n)*m`, as ABM has it.

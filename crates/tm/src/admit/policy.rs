@@ -84,8 +84,8 @@ pub struct Candidate {
 
 /// A buffer policy at work. It reads the buffer and returns an [`Admission`]; the switch alone applies it.
 ///
-/// Only `admit` and `threshold_of` are needed; the rest is for policies that measure, change or expel. Policies keep what they
-/// need up to date through `enqueued` and `dequeued`, so that no packet costs a scan over the queues.
+/// Only `admit` and `threshold_of` are needed; the rest is for policies that measure, change or expel. Policies keep
+/// what they need up to date through `enqueued` and `dequeued`, so that no packet costs a scan over the queues.
 pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
     /// Whether [`enqueued`](Self::enqueued), [`dequeued`](Self::dequeued) and [`passed`](Self::passed) do anything.
     const OBSERVES: bool = false;
@@ -95,7 +95,8 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
     const EXPELS: bool = false;
     /// Whether packets that it has admitted may be pushed out or expelled.
     const TAKES_BACK: bool = Self::EXPELS;
-    /// Whether being asked about a packet changes anything, so that it must not be asked about one larger than the buffer.
+    /// Whether being asked about a packet changes anything, so that it must not be asked about one larger than the
+    /// buffer.
     const COUNTS_ARRIVALS: bool = false;
 
     /// The queue number a packet is put in: its own, unless the policy moves it.
@@ -111,8 +112,8 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
     #[inline(always)]
     fn enqueued(&mut self, _queue: QueueId, _before: u64, _after: u64) {}
 
-    /// A queue has shrunk from `before` to `after` bytes, because a packet of `sent` bytes was picked, or one was pushed out or
-    /// expelled (`sent` = 0).
+    /// A queue has shrunk from `before` to `after` bytes, because a packet of `sent` bytes was picked, or one was
+    /// pushed out or expelled (`sent` = 0).
     #[inline(always)]
     fn dequeued(&mut self, _queue: QueueId, _before: u64, _after: u64, _sent: u32) {}
 
@@ -133,18 +134,19 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
         false
     }
 
-    /// Makes `times` more updates at once, right after one, if it can tell beforehand what they come to. False if they have
-    /// to be made one by one.
+    /// Makes `times` more updates at once, right after one, if it can tell beforehand what they come to. False if they
+    /// have to be made one by one.
     fn repeat(&mut self, _buffer: &Buffer, _times: u64) -> bool {
         false
     }
 
-    /// The threshold of a queue now, for an ordinary packet of class 0 of a flow not seen before; `None` where a policy has
-    /// none.
+    /// The threshold of a queue now, for an ordinary packet of class 0 of a flow not seen before; `None` where a policy
+    /// has none.
     fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold>;
 
-    /// Goes on from what an earlier policy had learned, when the settings of a switch change. `earlier` is a policy of any kind:
-    /// look with `downcast_ref` whether it is of this one. Lengths of queues are known already, by `enqueued`.
+    /// Goes on from what an earlier policy had learned, when the settings of a switch change. `earlier` is a policy of
+    /// any kind: look with `downcast_ref` whether it is of this one. Lengths of queues are known already, by
+    /// `enqueued`.
     fn inherit(&mut self, _earlier: &dyn Any, _now: Instant) {}
 
     /// A packet, or a header, was picked for transmission.

@@ -1,7 +1,7 @@
 //! Marking: who carries a congestion mark, or is dropped in its stead. One file a rule.
 //!
-//! A rule is a [`MarkingRule`], its settings are a config type that implements [`MarkSettings`]. `rules!` below lists all of them: a new
-//! one is a file and its lines there. One of another crate is a [`CustomMark`].
+//! A rule is a [`MarkingRule`], its settings are a config type that implements [`MarkSettings`]. `rules!` below lists
+//! all of them: a new one is a file and its lines there. One of another crate is a [`CustomMark`].
 
 mod custom;
 mod red;
@@ -16,8 +16,8 @@ use crate::described::{kinds, words};
 use crate::units::Instant;
 use custom::AnyRule;
 
-/// Makes [`MarkConfig`], the choice of a rule, and [`Rule`], a rule at work. A row has a sentence, the name in files, the module and the
-/// rule with its config type.
+/// Makes [`MarkConfig`], the choice of a rule, and [`Rule`], a rule at work. A row has a sentence, the name in files,
+/// the module and the rule with its config type.
 macro_rules! rules {
     ($(#[doc = $about:literal] $word:literal => $module:ident::$rule:ident($config:ident);)*) => {
         $(pub use $module::$config;)*

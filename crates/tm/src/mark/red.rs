@@ -1,8 +1,9 @@
-//! RED: marks with a probability that grows linearly from 0 at `min` to `probability` at `max`, and with certainty above.
+//! RED: marks with a probability that grows linearly from 0 at `min` to `probability` at `max`, and with certainty
+//! above.
 //!
-//! The length is that of the queue before the packet joins, or its moving average `avg += weight * (q - avg)` taken at every
-//! arrival. While a queue is empty its average decays as if packets of `mean_packet` bytes had found it empty at the rate
-//! of the port, so that an idle time does not leave an old average behind.
+//! The length is that of the queue before the packet joins, or its moving average `avg += weight * (q - avg)` taken at
+//! every arrival. While a queue is empty its average decays as if packets of `mean_packet` bytes had found it empty at
+//! the rate of the port, so that an idle time does not leave an old average behind.
 
 use super::{ActiveRule, MarkAction, MarkSettings, MarkingRule};
 use crate::buffer::Buffer;

@@ -66,8 +66,8 @@ impl Path {
         // Steps 5 and 6.
         let Self { ports, buffer, .. } = self;
         let port = &mut ports[place.port];
-        // A packet that the policy has moved to another queue waits there until the caller asks for it and is told the queue;
-        // and so does one that others had to give way to.
+        // A packet that the policy has moved to another queue waits there until the caller asks for it and is told the
+        // queue; and so does one that others had to give way to.
         let alone = wire == Wire::Idle
             && number == packet.queue as usize
             && port.is_empty()
@@ -90,8 +90,8 @@ impl Path {
         if alone { self.send_alone(policy, now, place.port) } else { Verdict::Queued { marked }.into() }
     }
 
-    /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a caller can keep
-    /// the packet in registers.
+    /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a
+    /// caller can keep the packet in registers.
     #[inline(never)]
     pub(crate) fn offer_full<P: BufferPolicy>(
         &mut self,
@@ -181,7 +181,8 @@ impl Path {
         (number, Verdict::Queued { marked })
     }
 
-    /// The only packet of an idle port, which was queued unmarked, leaves at once, unless it is not eligible yet (PIEO).
+    /// The only packet of an idle port, which was queued unmarked, leaves at once, unless it is not eligible yet
+    /// (PIEO).
     #[inline(never)]
     fn send_alone<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, port: usize) -> Outcome {
         if self.transmit::<_, Full>(policy, now, port).is_some() {
@@ -195,7 +196,8 @@ impl Path {
         self.lose(packet.id, packet.bytes, place, Reason::Oversize)
     }
 
-    /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
+    /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects
+    /// it.
     #[inline(always)]
     fn check_limits(&self, place: QueueId) -> Option<Reason> {
         let queue = &self.buffer.queues[place.queue];

@@ -128,8 +128,8 @@ impl Path {
         }
     }
 
-    /// Expels the next packet that can be expelled by the end of an instant. Returns when that was, or, if none can, when
-    /// the next try is.
+    /// Expels the next packet that can be expelled by the end of an instant. Returns when that was, or, if none can,
+    /// when the next try is.
     fn expel_one<P: BufferPolicy>(
         &mut self,
         policy: &mut P,

@@ -1,5 +1,5 @@
-//! Least slack time first: a packet carries the time it may still wait on its way. Waiting uses slack up equally for all
-//! packets, so their order is that of arrival time plus slack.
+//! Least slack time first: a packet carries the time it may still wait on its way. Waiting uses slack up equally for
+//! all packets, so their order is that of arrival time plus slack.
 
 use super::{ActiveRank, RankFunction, RankSettings};
 use crate::config::ValidConfig;
@@ -16,7 +16,8 @@ impl RankSettings for Lstf {
 }
 
 impl RankFunction for Lstf {
-    /// `packet.rank` is the slack in picoseconds. What is left of it when the packet is picked is the rank minus that instant.
+    /// `packet.rank` is the slack in picoseconds. What is left of it when the packet is picked is the rank minus that
+    /// instant.
     #[inline]
     fn rank(&self, now: Instant, packet: &Packet) -> u64 {
         now.ps().saturating_add(packet.rank)

@@ -1,7 +1,7 @@
 //! Rank functions: what a rank scheduler sorts by. Smaller is more important. One file a function.
 //!
-//! A rank function is a [`RankFunction`], its settings are a config type that implements [`RankSettings`]. `ranks!` below lists all of
-//! them: a new one is a file and its lines there. One of another crate is a [`CustomRank`].
+//! A rank function is a [`RankFunction`], its settings are a config type that implements [`RankSettings`]. `ranks!`
+//! below lists all of them: a new one is a file and its lines there. One of another crate is a [`CustomRank`].
 
 mod custom;
 mod function;
@@ -18,8 +18,8 @@ use crate::packet::Packet;
 use crate::units::Instant;
 use custom::AnyRank;
 
-/// Makes [`RankConfig`], the choice of a rank function, and [`Ranker`], a rank function at work. A row has a sentence, the name in files, the
-/// module and the function with its config type. One without settings is its own config type.
+/// Makes [`RankConfig`], the choice of a rank function, and [`Ranker`], a rank function at work. A row has a sentence,
+/// the name in files, the module and the function with its config type. One without settings is its own config type.
 macro_rules! ranks {
     ($(#[doc = $about:literal] $word:literal => $module:ident::$rank:ident $(($config:ident))?;)*) => {
         $($(pub use $module::$config;)?)*
@@ -36,7 +36,9 @@ macro_rules! ranks {
         impl RankConfig {
             fn as_settings(&self) -> &dyn RankSettings {
                 match self {
-                    $(ranks!(@pattern $rank config $($config)?) => ranks!(@settings config $module::$rank $($config)?),)*
+                    $(ranks!(@pattern $rank config $($config)?) => {
+                        ranks!(@settings config $module::$rank $($config)?)
+                    })*
                     Self::Custom(custom) => custom.role(),
                 }
             }

@@ -1,8 +1,8 @@
 //! Start-time fair queueing: the rank is the virtual start time (AIFO figure 1).
 //!
 //! `start = max(virtual time of the port, finish of the flow's last packet)`, `finish = start + L * 2^20 / weight`. The
-//! virtual time is the start tag of the packet that the port picked last. A packet that does not join its queue leaves no
-//! finish tag behind, so that a flow does not pay for what was dropped.
+//! virtual time is the start tag of the packet that the port picked last. A packet that does not join its queue leaves
+//! no finish tag behind, so that a flow does not pay for what was dropped.
 
 use super::{ActiveRank, RankFunction, RankSettings};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};

@@ -17,7 +17,8 @@ use core::fmt::Debug;
 pub enum Service {
     /// One queue, in order of arrival.
     Fifo,
-    /// Several queues, a packet of each in turn. All there is to remember is the port's cursor, and the scheduler is not asked.
+    /// Several queues, a packet of each in turn. All there is to remember is the port's cursor, and the scheduler is
+    /// not asked.
     RoundRobin,
     /// Several queues, by priority. There is nothing to remember.
     Strict,
@@ -42,8 +43,8 @@ pub trait SchedulerSettings {
         1
     }
 
-    /// With an order of its own: the queues, and what else decides in which of them a packet waits. Only settings that agree in this can
-    /// take over packets that wait, by [`Discipline::inherit`]. `None`: none can.
+    /// With an order of its own: the queues, and what else decides in which of them a packet waits. Only settings that
+    /// agree in this can take over packets that wait, by [`Discipline::inherit`]. `None`: none can.
     fn layout(&self) -> Option<Vec<u64>> {
         None
     }
@@ -113,9 +114,9 @@ pub struct Turn<'a> {
     pub buffer: &'a Buffer,
 }
 
-/// A scheduler at work, for all ports. It has to have the methods of its [`Service`]: FIFO with an admission test `admits`; several queues
-/// `choose`; an order of its own `join`, and either `lanes` and `lanes_mut`, where it keeps packets in several FIFO queues, or `insert`,
-/// `head`, `take_head`, `take_tail` and `waiting`.
+/// A scheduler at work, for all ports. It has to have the methods of its [`Service`]: FIFO with an admission test
+/// `admits`; several queues `choose`; an order of its own `join`, and either `lanes` and `lanes_mut`, where it keeps
+/// packets in several FIFO queues, or `insert`, `head`, `take_head`, `take_tail` and `waiting`.
 pub trait Discipline: Clone + Debug + Send + Sync + 'static {
     /// Of a FIFO queue with an admission test: whether a packet of this rank may come in. `packets` wait at the port.
     #[inline(always)]

@@ -1,10 +1,10 @@
 //! Schedulers: who leaves next. One file a scheme.
 //!
-//! FIFO, the round robins and strict priority choose a queue and take its head. PIFO, SP-PIFO, PIEO, AFQ and PACKS keep the
-//! packets of a port's only queue in an order of their own. AIFO and RIFO are a FIFO queue with an admission test.
+//! FIFO, the round robins and strict priority choose a queue and take its head. PIFO, SP-PIFO, PIEO, AFQ and PACKS keep
+//! the packets of a port's only queue in an order of their own. AIFO and RIFO are a FIFO queue with an admission test.
 //!
-//! A scheduler is a [`Discipline`], its settings are a config type that implements [`SchedulerSettings`]. `schedulers!` below lists all of
-//! them: a new one is a file and its lines there. One of another crate is a [`CustomScheduler`].
+//! A scheduler is a [`Discipline`], its settings are a config type that implements [`SchedulerSettings`]. `schedulers!`
+//! below lists all of them: a new one is a file and its lines there. One of another crate is a [`CustomScheduler`].
 
 mod afq;
 mod aifo;
@@ -38,9 +38,9 @@ use alloc::format;
 use alloc::vec::Vec;
 use custom::AnyScheduler;
 
-/// Makes [`SchedulerConfig`], the choice of a scheduler, and [`Scheduler`], a scheduler at work. A row has a sentence, the rule where one is
-/// needed, the name in files, the module, the variant with its config type, and the type of the scheduler. One without settings is its own
-/// config type.
+/// Makes [`SchedulerConfig`], the choice of a scheduler, and [`Scheduler`], a scheduler at work. A row has a sentence,
+/// the rule where one is needed, the name in files, the module, the variant with its config type, and the type of the
+/// scheduler. One without settings is its own config type.
 macro_rules! schedulers {
     (
         ($d:tt)
@@ -68,7 +68,8 @@ macro_rules! schedulers {
             }
         }
 
-        /// A scheduler at work, for all ports. The representation keeps the tag a plain number, which is cheaper to branch on.
+        /// A scheduler at work, for all ports. The representation keeps the tag a plain number, which is cheaper to
+        /// branch on.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         pub(crate) enum Scheduler {
@@ -87,7 +88,8 @@ macro_rules! schedulers {
         }
 
         impl Scheduler {
-            /// Takes over where an earlier scheduler was, if it is of the same kind. The caller has made sure that packets are
+            /// Takes over where an earlier scheduler was, if it is of the same kind. The caller has made sure that
+            /// packets are
             /// kept in the same way.
             pub(crate) fn succeed(&mut self, earlier: &Self) {
                 match (self, earlier) {
@@ -126,16 +128,20 @@ schedulers! {
     /// A packet is eligible once its `eligible_ps` has come.
     "pieo" => pieo::Pieo(PieoConfig): Pieo;
     /// One FIFO that admits by rank.
-    /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait.
+    /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c`
+    /// packets wait.
     "aifo" => aifo::Aifo(AifoConfig): Aifo;
     /// One FIFO that admits by the range of ranks.
-    /// A packet is admitted if `(rank-min)/(max-min)` is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait, and `min` and `max` are those of the window.
+    /// A packet is admitted if `(rank-min)/(max-min)` is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait, and
+    /// `min` and `max` are those of the window.
     "rifo" => rifo::Rifo(RifoConfig): Rifo;
     /// Strict-priority queues, admitted to and assigned by the quantile of the rank.
-    /// A packet joins the first queue with room for which the quantile of its rank in the window is at most `(1/(1-k)) * F/C`, where `F` of `C` places are free in the queues up to it.
+    /// A packet joins the first queue with room for which the quantile of its rank in the window is at most `(1/(1-k))
+    /// * F/C`, where `F` of `C` places are free in the queues up to it.
     "packs" => packs::Packs(PacksConfig): Packs;
     /// A calendar of FIFO queues: approximate fair queueing.
-    /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`, and is dropped if that is `queues` or more rounds ahead.
+    /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`,
+    /// and is dropped if that is `queues` or more rounds ahead.
     "afq" => afq::Afq(AfqConfig): Afq;
 }
 

@@ -1,10 +1,11 @@
-//! PACKS: strict-priority FIFO queues, to which packets are admitted and assigned by the quantile of their rank (Alcoz, Vass, Namyar,
-//! Arzani, Retvari and Vanbever, NSDI 2025).
+//! PACKS: strict-priority FIFO queues, to which packets are admitted and assigned by the quantile of their rank (Alcoz,
+//! Vass, Namyar, Arzani, Retvari and Vanbever, NSDI 2025).
 //!
-//! A window of recent ranks gives the quantile of an arriving rank: the share of the window that is strictly smaller. The packet joins
-//! the most important queue `i` that has room and for which `quantile <= (1/(1-k)) * F_i / C`, where `F_i` is the room in queues 0 to `i`
-//! and `C` that of all queues when they are empty; without such a queue it is dropped. So a rank is admitted as in AIFO with a queue of size
-//! `C`, and the order among the queues is that of the quantiles.
+//! A window of recent ranks gives the quantile of an arriving rank: the share of the window that is strictly smaller.
+//! The packet joins the most important queue `i` that has room and for which `quantile <= (1/(1-k)) * F_i / C`, where
+//! `F_i` is the room in queues 0 to `i` and `C` that of all queues when they are empty; without such a queue it is
+//! dropped. So a rank is admitted as in AIFO with a queue of size `C`, and the order among the queues is that of the
+//! quantiles.
 
 use super::aifo::Window;
 use super::{ActiveScheduler, Discipline, Join, Lanes, Scheduler, SchedulerSettings, Service, check_capacity};
@@ -126,8 +127,9 @@ mod tests {
         core::iter::from_fn(|| tm.next(Instant::ZERO + Duration::from_us(1), 0)).map(|packet| packet.id.0).collect()
     }
 
-    /// Two queues of two packets. Rank 10 is alone in the window: quantile 0, queue 0. Of 10 and 20, 20 has quantile 1/2; queue 0 has room
-    /// for 1 of 4, all queues for 3 of 4: queue 1. Then 5 has quantile 0: queue 0, which is full. 4: queue 1.
+    /// Two queues of two packets. Rank 10 is alone in the window: quantile 0, queue 0. Of 10 and 20, 20 has quantile
+    /// 1/2; queue 0 has room for 1 of 4, all queues for 3 of 4: queue 1. Then 5 has quantile 0: queue 0, which is full.
+    /// 4: queue 1.
     #[test]
     fn quantiles_decide_the_queue() {
         let mut tm = switch();

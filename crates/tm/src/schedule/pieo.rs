@@ -1,8 +1,9 @@
 //! PIEO: sorted by rank like PIFO, but a packet leaves only from its eligibility time on: the smallest rank among those
-//! that are eligible (Shrivastav, SIGCOMM 2019). A full queue treats an arrival as PIFO does. A port whose packets are all
-//! too early stays idle until the first of them may go.
+//! that are eligible (Shrivastav, SIGCOMM 2019). A full queue treats an arrival as PIFO does. A port whose packets are
+//! all too early stays idle until the first of them may go.
 //!
-//! The head and the tail of such a queue, for push-out and expulsion, are its smallest and largest rank, eligible or not.
+//! The head and the tail of such a queue, for push-out and expulsion, are its smallest and largest rank, eligible or
+//! not.
 
 use super::pifo::{Pifo, PifoConfig, Sorted};
 use super::{ActiveScheduler, Discipline, Join, Scheduler, SchedulerSettings, Service};

@@ -1,5 +1,5 @@
-//! PIFO: sorted by rank, first come first served within a rank, up to `C` packets. A packet that finds it full displaces the
-//! last one if its rank is smaller, and is dropped otherwise.
+//! PIFO: sorted by rank, first come first served within a rank, up to `C` packets. A packet that finds it full
+//! displaces the last one if its rank is smaller, and is dropped otherwise.
 
 use super::{ActiveScheduler, Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::buffer::{Descriptors, Slot};

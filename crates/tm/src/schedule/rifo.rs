@@ -1,9 +1,10 @@
-//! RIFO, rank-range FIFO (Mostafaei, Pacut and Schmid, 2024): one FIFO that admits by where a rank lies between the smallest and the
-//! largest of its window.
+//! RIFO, rank-range FIFO (Mostafaei, Pacut and Schmid, 2024): one FIFO that admits by where a rank lies between the
+//! smallest and the largest of its window.
 //!
-//! The relative rank is `(rank - min) / (max - min)`, or 0 where all ranks are the same. A packet is admitted iff `c < C` and its relative
-//! rank is at most `(1/(1-k)) * (C - c) / C`, computed as `(rank - min) * (C*(1-k)) <= (C - c) * (max - min)`. All that a port remembers
-//! is the range, which is that of the last `window` packets at most: it starts anew when so many have come, as hardware does it.
+//! The relative rank is `(rank - min) / (max - min)`, or 0 where all ranks are the same. A packet is admitted iff `c <
+//! C` and its relative rank is at most `(1/(1-k)) * (C - c) / C`, computed as `(rank - min) * (C*(1-k)) <= (C - c) *
+//! (max - min)`. All that a port remembers is the range, which is that of the last `window` packets at most: it starts
+//! anew when so many have come, as hardware does it.
 
 use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};

@@ -1,8 +1,8 @@
 //! SP-PIFO: `n` strict-priority FIFO queues that adapt which ranks they take (Alcoz et al., NSDI 2020).
 //!
-//! From the least important queue up, the first whose bound is not above the rank takes the packet and raises its bound to
-//! the rank (push-up). If none does, the most important queue takes it and every bound falls by as much as the rank was
-//! below that queue's bound (push-down).
+//! From the least important queue up, the first whose bound is not above the rank takes the packet and raises its bound
+//! to the rank (push-up). If none does, the most important queue takes it and every bound falls by as much as the rank
+//! was below that queue's bound (push-down).
 
 use super::{ActiveScheduler, Discipline, Join, Lanes, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig};

@@ -1,6 +1,6 @@
-//! NDP: the header of a rejected packet joins the port's header queue, which has a memory of its own. Up to `header_ratio`
-//! headers leave before one data packet, or headers always leave first. If the header queue is full the packet is lost,
-//! or its header is returned to the sender.
+//! NDP: the header of a rejected packet joins the port's header queue, which has a memory of its own. Up to
+//! `header_ratio` headers leave before one data packet, or headers always leave first. If the header queue is full the
+//! packet is lost, or its header is returned to the sender.
 
 use crate::described::{settings, words};
 use crate::packet::PacketId;
