@@ -2,7 +2,7 @@
 
 use crate::schemes::{Object, Scheme, Settings, leave};
 use forebay_tm::admit::{
-    ActivePolicy, Admission, Arrival, Buffer, BufferPolicy, CustomPolicy, PolicySettings, QueueId,
+    ActivePolicy, Admission, Arrival, Buffer, BufferPolicy, CustomPolicy, PolicyConfig, PolicySettings, QueueId,
 };
 use forebay_tm::{ConfigError, Duration, Explain, Reason, Threshold, TmConfig, ValidConfig};
 use pyo3::exceptions::PyTypeError;
@@ -90,7 +90,7 @@ pub(crate) fn register_policy(
 ) -> PyResult<bool> {
     let (scheme, is_new) = Scheme::register(py, class, name, settings)?;
     let policy = CustomPolicy::new(scheme.name, about.to_owned().leak(), Settings::new(scheme.clone()));
-    let is_taken = is_new && !forebay_settings::register_policy(policy);
+    let is_taken = is_new && !forebay_settings::register(PolicyConfig::Custom(policy));
     if is_taken {
         scheme.forget();
     }

@@ -12,7 +12,7 @@ use crate::net::{Context, Net};
 use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::MirrorSetup;
 use crate::wires::Wires;
-use forebay_tm::{Instant, Reason, Verdict, View};
+use forebay_tm::{Instant, PacketId, Reason, Verdict, View};
 use std::collections::VecDeque;
 
 /// The recirculation port of a pipeline.
@@ -129,10 +129,9 @@ impl MirrorSwitch {
         if let Some((place, key)) = event {
             cx.events.set(FixedEventQueue::<NODES>::ARRIVALS + place, key);
         }
-        let port = &self.switch.forwarding.ports[number];
-        let tm = &mut self.switch.buffers[port.buffer as usize];
-        let queue = tm.queue_index(port.local as usize, usize::from(packet.class & self.switch.queue_mask));
-        tm.mirrored(queue, reason, packet.bytes);
+        let buffer = self.switch.forwarding.ports[number].buffer as usize;
+        let is_last = self.switch.buffers[buffer].keep_header(PacketId(u64::from(slot)));
+        debug_assert!(is_last, "it was dropped just now");
         cx.net.flows.trimmed(packet.flow);
         true
     }

@@ -108,7 +108,7 @@ impl PlainSwitch {
             return Some(verdict);
         }
         if let Some(departure) = outcome.departure(&self.core_packet(number, slot, cx.net)) {
-            self.depart(now, number, departure, cx);
+            self.depart(now, number, &departure, cx);
         } else if wire == Wire::Idle {
             // An idle port that is armed waits for a packet that may leave; this may be one.
             self.transmit(now, number, cx);
@@ -225,7 +225,7 @@ impl PlainSwitch {
             return self.wait_for_eligible(now, number, cx);
         };
         if !is_plain(&departure, tm, cx.net) {
-            return self.depart(now, number, departure, cx);
+            return self.depart(now, number, &departure, cx);
         }
         send(port, now, number, &departure, tm, cx);
     }
@@ -236,15 +236,15 @@ impl PlainSwitch {
         &mut self,
         now: Instant,
         number: usize,
-        departure: Departure,
+        departure: &Departure,
         cx: Context<'_, NODES>,
     ) {
         let port = &mut self.forwarding.ports[number];
         let tm = &self.buffers[port.buffer as usize];
-        if !is_plain(&departure, tm, cx.net) {
+        if !is_plain(departure, tm, cx.net) {
             return self.depart(now, number, departure, cx);
         }
-        send(port, now, number, &departure, tm, cx);
+        send(port, now, number, departure, tm, cx);
     }
 
     /// [`PlainSwitch::send`] where somebody watches, or more than the packet leaves.
@@ -253,7 +253,7 @@ impl PlainSwitch {
         &mut self,
         now: Instant,
         number: usize,
-        departure: Departure,
+        departure: &Departure,
         cx: Context<'_, NODES>,
     ) {
         let Context { events, net } = cx;

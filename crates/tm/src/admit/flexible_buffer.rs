@@ -1,8 +1,8 @@
 //! FB, the flexible buffer: `T_i = ((alpha_c / N_p) * gamma_i) * (B - Q)` (FB eq. 4).
 //!
 //! `N_p` counts the non-empty queues of the priority group, `gamma_i` is the share of its port that the scheduler gives
-//! the queue; both count the queue itself. With one queue per port, classes can be the packets' own: then `gamma` is 1 and
-//! `N` counts all non-empty queues, so that packets of one queue meet different thresholds (FB section 4.1).
+//! the queue; both count the queue itself. With one queue per port, classes can be the packets' own: then `gamma` is 1
+//! and `N` counts all non-empty queues, so that packets of one queue meet different thresholds (FB section 4.1).
 
 use super::shares::Shares;
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};

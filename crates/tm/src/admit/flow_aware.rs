@@ -1,7 +1,7 @@
 //! FAB, the flow-aware buffer: DT with a larger alpha for flows that have sent little so far.
 //!
-//! Per flow a byte count, forgotten after a silence longer than the window. A packet is counted before it is judged, and
-//! counts even if it is rejected.
+//! Per flow a byte count, forgotten after a silence longer than the window. A packet is counted before it is judged,
+//! and counts even if it is rejected.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::{Buffer, Queue};

@@ -3,8 +3,9 @@
 //! * The *elephant trap* tells long flows from short ones: a flow is short until it has sent `short_packets` packets
 //!   without a silence longer than `short_window`.
 //! * *AFD*: every interval each queue's fair share moves by `-gain_now * (q - reference) + gain_before * (q_before -
-//!   reference)`, within 0 and its initial value (so that an idle time does not wind it up). While a queue is longer than `afd_from`, a packet of an elephant that brought `M` bytes in
-//!   the interval before is dropped with the probability `1 - min(scale*M, fair) / (scale*M)`.
+//!   reference)`, within 0 and its initial value (so that an idle time does not wind it up). While a queue is longer
+//!   than `afd_from`, a packet of an elephant that brought `M` bytes in the interval before is dropped with the
+//!   probability `1 - min(scale*M, fair) / (scale*M)`.
 //! * Short flows go to `short_queue`, if one is set, and are never dropped by AFD.
 //!
 //! It draws random numbers.
@@ -115,8 +116,8 @@ struct Flow {
     bytes_before: u64,
 }
 
-/// Fair shares are kept in millionths of a byte, and gains in millionths: exact, so that it does not matter in how many steps
-/// time passes.
+/// Fair shares are kept in millionths of a byte, and gains in millionths: exact, so that it does not matter in how many
+/// steps time passes.
 const PARTS: i128 = 1_000_000;
 
 /// A gain in millionths.
@@ -202,8 +203,8 @@ impl IntelligentBuffer {
         (1.0 - scaled.min(fair) / scaled, brought)
     }
 
-    /// `times` updates with the buffer as it is: the first moves the shares by the change of the queues, the others, with
-    /// nothing changing in between, all by the same step.
+    /// `times` updates with the buffer as it is: the first moves the shares by the change of the queues, the others,
+    /// with nothing changing in between, all by the same step.
     fn move_fair_shares(&mut self, buffer: &Buffer, times: u64) {
         let (gain_now, gain_before) = (parts_of(self.config.gain_now), parts_of(self.config.gain_before));
         let reference = i128::from(self.config.reference.get());
@@ -225,6 +226,7 @@ impl IntelligentBuffer {
 }
 
 impl BufferPolicy for IntelligentBuffer {
+    const UPDATES: bool = true;
     const COUNTS_ARRIVALS: bool = true;
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {

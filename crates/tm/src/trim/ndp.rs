@@ -1,8 +1,9 @@
-//! NDP: the header of a rejected packet joins the port's header queue, which has a memory of its own. Up to `header_ratio`
-//! headers leave before one data packet, or headers always leave first. If the header queue is full the packet is lost,
-//! or its header is returned to the sender.
+//! NDP: the header of a rejected packet joins the port's header queue, which has a memory of its own. Up to
+//! `header_ratio` headers leave before one data packet, or headers always leave first. If the header queue is full the
+//! packet is lost, or its header is returned to the sender.
 
 use crate::described::{settings, words};
+use crate::packet::PacketId;
 use crate::units::Bytes;
 
 /// How headers share the port with data.
@@ -32,6 +33,15 @@ settings! {
         /// Whether a header that finds its queue full goes back to the sender; else the packet is dropped.
         pub return_to_sender: bool = false,
     }
+}
+
+/// A header that waits in the header queue of its port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) id: PacketId,
+    pub(crate) bytes: u32,
+    /// The number of the queue that had no room for its packet.
+    pub(crate) number: u32,
 }
 
 /// Whose turn it is at a port: the counter `h`.

@@ -1,5 +1,5 @@
-//! Source flow control: a packet that finds more than a watermark in its queue, or is rejected, goes no further: its header
-//! is turned around to the sender.
+//! Source flow control: a packet that finds more than a watermark in its queue, or is rejected, goes no further: its
+//! header is turned around to the sender.
 
 use crate::described::settings;
 use crate::units::Bytes;
