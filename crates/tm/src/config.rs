@@ -51,10 +51,10 @@ pub struct TmConfig {
 
 describe! {
     TmConfig {
-        /// `B`: the shared buffer.
-        buffer: Bytes => given "\"9MB\"",
         /// `K`: queues per port.
         queues: usize,
+        /// `B`: the shared buffer.
+        buffer: Bytes => given "\"9MB\"",
         /// `c`: a packet is charged in cells of so many bytes.
         cell: Bytes,
         /// Whether every cell is a pointer on a list, as in hardware. It changes no verdict.

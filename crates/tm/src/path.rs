@@ -203,8 +203,6 @@ pub(crate) struct Path {
     sends_at_once: bool,
     /// Packets have ranks.
     ranked: bool,
-    /// Packets are admitted to a FIFO queue by their rank.
-    by_rank: bool,
     /// The scheduler keeps packets in an order of its own.
     pub(crate) sorted: bool,
     /// `K`.
@@ -247,7 +245,6 @@ impl Path {
             round_robin: false,
             sends_at_once: false,
             ranked: false,
-            by_rank: false,
             sorted: false,
             queues: config.queues,
             queue_capacity: 0,
@@ -281,7 +278,6 @@ impl Path {
         self.sends_at_once = self.round_robin || service == Service::Strict;
         self.ranked = config.scheduler.uses_ranks();
         self.sorted = service == Service::OwnOrder;
-        self.by_rank = config.scheduler.admits_by_rank();
         self.datapath = self.choose_datapath();
         let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_)));
         // Headers of cut packets may outlast the setting that cut them.
@@ -301,7 +297,7 @@ impl Path {
         let carried = config.rank.is_carried();
         let is_aifo = matches!(config.scheduler, SchedulerConfig::Aifo(_));
         let limited = self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX;
-        let other_test = self.by_rank && (!is_aifo || limited);
+        let other_test = self.ranked && !self.sorted && (!is_aifo || limited);
         if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) || other_test {
             Datapath::Full
         } else if is_aifo {
@@ -313,8 +309,7 @@ impl Path {
         }
     }
 
-    // ---- Looking in
-    // --------------------------------------------------------------------------------------------------
+    // ---- Looking in -----------------------------------------------------------------------------
 
     pub(crate) fn place(&self, queue: usize) -> QueueId {
         QueueId { port: queue / self.queues, queue }

@@ -67,8 +67,7 @@ impl Tm {
         self.plain_round_robin = self.path.departing == Departing::FastRoundRobin && unobserved;
     }
 
-    // ---- The path of a packet
-    // ----------------------------------------------------------------------------------------
+    // ---- The path of a packet -------------------------------------------------------------------
 
     /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped. If the wire
     /// is idle and nothing waits, a packet that joins its queue unmarked leaves at once; else the caller asks an idle
@@ -165,8 +164,7 @@ impl Tm {
         self.path.clock = now;
     }
 
-    // ---- What the core does on its own
-    // -------------------------------------------------------------------------------
+    // ---- What the core does on its own ----------------------------------------------------------
 
     /// Does everything that is due up to and including `now`, as if nothing else happened in this instant.
     pub fn advance(&mut self, now: Instant) {
@@ -220,8 +218,7 @@ impl Tm {
         with_policy!(&mut self.policy, policy => path.expel(policy, from, until))
     }
 
-    // ---- Reconfiguration
-    // ---------------------------------------------------------------------------------------------
+    // ---- Reconfiguration ------------------------------------------------------------------------
 
     /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking,
     /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why.
@@ -231,6 +228,13 @@ impl Tm {
     /// one that sorts them, only while nothing waits.
     pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
         let new = config.validate()?;
+        self.check_change(&new)?;
+        self.apply(new);
+        Ok(())
+    }
+
+    /// Whether these settings can take over from those in force, with the packets that wait.
+    fn check_change(&self, new: &ValidConfig) -> Result<(), ConfigError> {
         let old = &self.path.config;
         let fixed = |field, value: &dyn core::fmt::Display| {
             Err(ConfigError::new(field, value, "it cannot change while the switch runs")
@@ -267,7 +271,13 @@ impl Tm {
             return Err(ConfigError::new("trim", "changed", "headers wait in the header queues")
                 .remedy("change it when they have left"));
         }
-        // Nothing can fail from here on.
+        Ok(())
+    }
+
+    /// Puts new settings into force, which have been checked.
+    fn apply(&mut self, new: ValidConfig) {
+        let old = &self.path.config;
+        let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
         let mut policy = Policy::new(&new);
         let mut scheduler = Scheduler::new(&new);
         if same_lanes {
@@ -298,11 +308,9 @@ impl Tm {
         let path = &mut self.path;
         path.due = path.next_update;
         with_policy!(&self.policy, policy => path.see_to_expulsions(policy, path.clock, false));
-        Ok(())
     }
 
-    // ---- Decisions made elsewhere, and checks
-    // ---------------------------------------------------------------------------
+    // ---- Decisions made elsewhere, and checks ---------------------------------------------------
 
     /// For a port that has packets but may not send any yet (PIEO): when it may.
     pub fn next_eligible(&self, port: usize) -> Option<Instant> {

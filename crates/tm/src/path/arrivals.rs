@@ -1,4 +1,11 @@
-//! Packets that arrive: steps 1 to 6 of the specification, on the fast paths and on the full one.
+//! Packets that arrive, on the fast paths and on the full one. An arrival has six steps:
+//!
+//! 1. A packet that is larger than the whole buffer is dropped.
+//! 2. Its queue may be full in packets or above a watermark, or the scheduler may refuse its rank (AIFO, RIFO).
+//! 3. The buffer policy admits it, rejects it, or has others pushed out for it.
+//! 4. What steps 2 and 3 reject is trimmed, returned to the sender or dropped.
+//! 5. The marking rule marks it, or drops it instead.
+//! 6. It joins its queue, unless a scheduler with an order of its own has no place for it.
 
 use super::{Checks, Dropped, Full, Path};
 use crate::admit::{Admission, Arrival, BufferPolicy, QueueId};
@@ -130,7 +137,7 @@ impl Path {
         // Step 2.
         let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
         let waiting = self.buffer.queues[place.queue].packets();
-        let refused = match self.by_rank && !self.scheduler.admits(place.port, rank, waiting, why) {
+        let refused = match self.ranked && !self.sorted && !self.scheduler.admits(place.port, rank, waiting, why) {
             true => Some(Reason::Rank),
             false => self.check_limits(place),
         };

@@ -170,11 +170,6 @@ impl SchedulerConfig {
         self.as_settings().service()
     }
 
-    /// Whether packets are admitted to a FIFO queue by their rank.
-    pub(crate) fn admits_by_rank(&self) -> bool {
-        self.uses_ranks() && self.service() == Service::Fifo
-    }
-
     pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         if !self.serves_several_queues() && switch.queues != 1 {
             return Err(ConfigError::new(
