@@ -83,7 +83,8 @@ pub(crate) fn allow<C: Registered>(
     table.allow(&known, |key| is_key::<C>(key) || others.contains(&key), kind)
 }
 
-fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> {
+/// Reads the value of a setting.
+pub fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> {
     Ok(match kind {
         Kind::Real => Setting::Real(value.real()?),
         Kind::Integer(most) => {

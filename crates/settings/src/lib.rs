@@ -18,7 +18,7 @@ mod switch;
 mod table;
 mod write;
 
-pub use described::{read_settings, text as setting_text};
+pub use described::{read_settings, read_value as read_setting, text as setting_text};
 pub use diagnostic::{Diagnostic, nearest};
 pub use kinds::{Kind, marking_rules, policies, rank_functions, schedulers, trimming_schemes};
 pub use policy::read_policy;

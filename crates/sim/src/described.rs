@@ -80,7 +80,7 @@ pub trait Setting: Sized {
 /// Settings whose fields can be read and written by their number.
 pub trait Described {
     /// What there is, in the order of files.
-    fn fields(&self) -> &'static [Field];
+    fn fields(&self) -> Vec<Field>;
     /// Changes a field to what a file says.
     fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic>;
     /// The value of a field as TOML; `None` if it is not set.
@@ -123,8 +123,8 @@ macro_rules! settings {
         }
 
         impl $crate::described::Described for $name {
-            fn fields(&self) -> &'static [$crate::described::Field] {
-                Self::FIELDS
+            fn fields(&self) -> Vec<$crate::described::Field> {
+                Self::FIELDS.to_vec()
             }
 
             fn read(
@@ -343,7 +343,7 @@ pub fn read(table: &Table<'_>, settings: &mut dyn Described) -> Result<(), Diagn
             }
         }
     }
-    refuse_idle(table, fields)
+    refuse_idle(table, &fields)
 }
 
 /// Refuses a key that stands for others, all of which are there.

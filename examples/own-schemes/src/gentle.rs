@@ -1,18 +1,17 @@
 //! A congestion control that is gentle both ways: it gives up a quarter of its window at a loss, and grows slowly.
 
-use forebay_sim::described::check::{above_zero, share};
-use forebay_sim::settings;
 use forebay_sim::transport::CongestionSettings;
 use forebay_sim::transport::congestion::{AckEvent, CongestionControl, Limits};
+use forebay_tm::settings;
 
 settings! {
     /// Settings of the gentle congestion control.
     #[derive(Clone, Debug, PartialEq)]
     pub struct GentleConfig {
         /// What is left of the window after a loss.
-        pub keep: f64 = 0.75; share,
+        pub keep: f64 = 0.75,
         /// Packets that the window grows by in a round trip.
-        pub growth: f64 = 0.5; above_zero,
+        pub growth: f64 = 0.5,
     }
 }
 
@@ -21,8 +20,8 @@ impl CongestionSettings for GentleConfig {
 
     fn start(&self, limits: &Limits) -> Gentle {
         Gentle {
-            keep: self.keep,
-            growth: self.growth,
+            keep: self.keep.clamp(0.0, 1.0),
+            growth: self.growth.max(0.0),
             window: f64::from(limits.initial_window),
             most: f64::from(limits.max_window),
             slow_start: true,

@@ -189,7 +189,7 @@ impl Drops {
         self.records.push(DropRecord { holders: walked.number.unwrap_or(NONE), ..record });
     }
 
-    /// Flows have other numbers in the result, and all is put in order of time: nodes had their turns in another.
+    /// Flows have other numbers in the result, and all is put in order of time: the windows of nodes came in another.
     pub(crate) fn finish(&mut self, place: impl Fn(u32) -> u32) -> (Vec<DropRecord>, Vec<HolderRecord>) {
         let (mut records, mut holders) = (core::mem::take(&mut self.records), core::mem::take(&mut self.holders));
         records.iter_mut().for_each(|record| record.flow = place(record.flow));

@@ -204,7 +204,7 @@ pub struct RunResult {
     pub drops: Vec<drops::DropRecord>,
     /// Who held the buffers then.
     pub holders: Vec<drops::HolderRecord>,
-    /// What happened to the packets that were watched, in the order of their places' turns.
+    /// What happened to the packets that were watched, in the order of their places' windows.
     pub trace: Vec<trace::TraceEvent>,
     /// What the senders of traced flows knew after each answer, in order of time.
     pub answers: Vec<trace::AnswerSample>,

@@ -131,6 +131,8 @@ pub struct Scenario {
 }
 
 #[cfg(test)]
+mod bad_tests;
+#[cfg(test)]
 mod documentation;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use forebay_tm::{Duration, Rate};
 /// The keys of a topology, with `kind`.
 pub(super) fn keys_of(kind: TopologyKind) -> Vec<&'static str> {
     let settings = kind.settings();
-    let keys = described::keys(settings.fields());
+    let keys = described::keys(&settings.fields());
     ["kind"].into_iter().chain(keys).chain(settings.tables().iter().copied()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::described::{self, Wrong};
 use crate::transport::{Common, Stack, TransportConfig, TransportKind};
-use forebay_settings::{Diagnostic, Table, nearest};
+use forebay_settings::{Diagnostic, Table, nearest, read_settings};
 
 /// All settings of a kind of transport that mean something with a stack.
 pub(super) fn keys(kind: &TransportKind, stack: Stack) -> Vec<&'static str> {
@@ -71,7 +71,10 @@ fn transport(
     check_keys(table, &config, &known)?;
     described::read_known(table, &known, &mut config.common)?;
     described::read_known(table, &known, &mut config.linux)?;
-    described::read_known(table, &known, config.kind.settings_mut())?;
+    match &mut config.kind {
+        TransportKind::Custom(custom) => read_settings(table, custom.settings_mut())?,
+        kind => described::read_known(table, &known, kind.settings_mut())?,
+    }
     follow(table, &mut config.common);
     check(&config, classes).map_err(|(key, wrong)| table.locate(key, wrong.problem, wrong.remedy))?;
     for key in known.iter().filter(|key| table.has(key)) {

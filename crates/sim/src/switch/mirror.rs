@@ -5,7 +5,7 @@
 //! the destination on its metadata.
 
 use super::plain::{PlainSwitch, Rejected};
-use super::{Forwarding, SwitchKind};
+use super::{Forwarding, SwitchKind, like_its_switch};
 use crate::event_queue::{FixedEventQueue, Key};
 use crate::measure::RecirculationRecord;
 use crate::net::{Context, Net};
@@ -138,21 +138,7 @@ impl MirrorSwitch {
 }
 
 impl SwitchKind for MirrorSwitch {
-    fn forwarding(&self) -> &Forwarding {
-        &self.switch.forwarding
-    }
-
-    fn forwarding_mut(&mut self) -> &mut Forwarding {
-        &mut self.switch.forwarding
-    }
-
-    fn view(&self, buffer: usize) -> &dyn View {
-        self.switch.view(buffer)
-    }
-
-    fn settle_before(&mut self, until: Instant, net: &mut Net) {
-        self.switch.settle_before(until, net);
-    }
+    like_its_switch!();
 
     fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, cx: Context<'_, NODES>) {
         self.switch.transmit(now, slot, cx);

@@ -56,6 +56,28 @@ pub(crate) trait SwitchKind {
     fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: &Metadata, cx: Context<'_, NODES>);
 }
 
+/// What a kind with a plain switch inside has from that.
+macro_rules! like_its_switch {
+    () => {
+        fn forwarding(&self) -> &Forwarding {
+            &self.switch.forwarding
+        }
+
+        fn forwarding_mut(&mut self) -> &mut Forwarding {
+            &mut self.switch.forwarding
+        }
+
+        fn view(&self, buffer: usize) -> &dyn View {
+            self.switch.view(buffer)
+        }
+
+        fn settle_before(&mut self, until: Instant, net: &mut Net) {
+            self.switch.settle_before(until, net);
+        }
+    };
+}
+pub(crate) use like_its_switch;
+
 /// Handles all events before the horizon.
 fn run_sized<K: SwitchKind, const NODES: usize>(
     switch: &mut K,

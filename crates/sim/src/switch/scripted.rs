@@ -1,7 +1,7 @@
 //! A switch that plays a script: it holds packets for half a round trip, does to some of them what the script says, and keeps what it saw.
 
 use super::plain::PlainSwitch;
-use super::{Forwarding, SwitchKind};
+use super::{Forwarding, SwitchKind, like_its_switch};
 use crate::event_queue::NEVER;
 use crate::flows::FlowTable;
 use crate::net::{Context, Net};
@@ -107,21 +107,7 @@ impl ScriptedSwitch {
 }
 
 impl SwitchKind for ScriptedSwitch {
-    fn forwarding(&self) -> &Forwarding {
-        &self.switch.forwarding
-    }
-
-    fn forwarding_mut(&mut self) -> &mut Forwarding {
-        &mut self.switch.forwarding
-    }
-
-    fn view(&self, buffer: usize) -> &dyn View {
-        self.switch.view(buffer)
-    }
-
-    fn settle_before(&mut self, until: Instant, net: &mut Net) {
-        self.switch.settle_before(until, net);
-    }
+    like_its_switch!();
 
     fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, mut cx: Context<'_, NODES>) {
         if slot < self.switch.forwarding.ports.len() {

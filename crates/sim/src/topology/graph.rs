@@ -71,8 +71,8 @@ pub struct Graph {
 }
 
 impl Described for Graph {
-    fn fields(&self) -> &'static [Field] {
-        GraphDefaults::FIELDS
+    fn fields(&self) -> Vec<Field> {
+        GraphDefaults::FIELDS.to_vec()
     }
 
     fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic> {

@@ -4,12 +4,14 @@
 
 use super::congestion::{AckEvent, CongestionControl, Limits};
 use super::{Common, TransportKind, TransportSettings};
-use crate::described::{Described, Diagnostic, Field, Registry, Value};
+use crate::described::{Absent, Described, Diagnostic, Field, Registry, Value};
+use forebay_settings::{read_setting, setting_text};
 use forebay_tm::Duration;
+use forebay_tm::described as core;
 use std::fmt::Debug;
 
 /// The settings of a congestion control: what makes one for each flow.
-pub trait CongestionSettings: Described {
+pub trait CongestionSettings: core::Described {
     /// The congestion control that they make.
     type Control: CongestionControl + Clone + Debug + Send + Sync + 'static;
 
@@ -76,8 +78,8 @@ impl CongestionControl for CustomControl {
 
 /// Settings, whatever their type.
 trait AnySettings: Debug + Send + Sync {
-    fn described(&self) -> &dyn Described;
-    fn described_mut(&mut self) -> &mut dyn Described;
+    fn described(&self) -> &dyn core::Described;
+    fn described_mut(&mut self) -> &mut dyn core::Described;
     fn ecn(&self) -> bool;
     fn wants_telemetry(&self) -> bool;
     fn start(&self, limits: &Limits) -> CustomControl;
@@ -85,11 +87,11 @@ trait AnySettings: Debug + Send + Sync {
 }
 
 impl<S: CongestionSettings + Clone + Debug + Send + Sync + 'static> AnySettings for S {
-    fn described(&self) -> &dyn Described {
+    fn described(&self) -> &dyn core::Described {
         self
     }
 
-    fn described_mut(&mut self) -> &mut dyn Described {
+    fn described_mut(&mut self) -> &mut dyn core::Described {
         self
     }
 
@@ -138,22 +140,39 @@ impl CustomTransport {
         self.about
     }
 
+    /// What there is to set, to be changed.
+    pub fn settings_mut(&mut self) -> &mut dyn core::Described {
+        self.settings.described_mut()
+    }
+
     pub(super) fn start(&self, limits: &Limits) -> CustomControl {
         self.settings.start(limits)
     }
 }
 
 impl Described for CustomTransport {
-    fn fields(&self) -> &'static [Field] {
-        self.settings.described().fields()
+    fn fields(&self) -> Vec<Field> {
+        let field = |field: &core::Field| Field {
+            key: field.key,
+            about: field.about,
+            values: "as its crate says",
+            absent: match field.absent {
+                core::Absent::Default | core::Absent::Means(_) => Absent::Default,
+                core::Absent::Refused(_) | core::Absent::NeverRight(_) => Absent::Needed,
+            },
+        };
+        self.settings.described().fields().iter().map(field).collect()
     }
 
     fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic> {
-        self.settings.described_mut().read(field, value)
+        let settings = self.settings.described_mut();
+        let read = read_setting(value, settings.fields()[field].kind)?;
+        settings.set(field, read);
+        Ok(())
     }
 
     fn text(&self, field: usize) -> Option<String> {
-        self.settings.described().text(field)
+        setting_text(&self.settings.described().get(field))
     }
 }
 

@@ -147,8 +147,8 @@ fn assert_drops_are_kept(result: &RunResult, what: &str) {
     }
 }
 
-/// Samples, timelines and traces only look. Samples are instants that no node's turn crosses, so with other samples the nodes take
-/// other turns: if anything depended on the order of turns, it would show.
+/// Samples, timelines and traces only look. Samples are instants that no node's window crosses, so with other samples the nodes have
+/// other windows: if anything depended on the order of windows, it would show.
 #[test]
 fn looking_changes_nothing() {
     const MEASURES: [&str; 5] = [

@@ -4,6 +4,7 @@
 //! Its parts can be switched off one by one ([`LinuxConfig`]); what is left is then what the RFCs before them say.
 
 mod control;
+mod cuts;
 mod receiver;
 mod recovery;
 mod round_trip;
