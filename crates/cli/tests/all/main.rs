@@ -12,6 +12,7 @@ mod replay;
 mod reproduce;
 mod rtl;
 mod safety;
+mod shards;
 mod simulate;
 mod simulation;
 mod simulation_errors;
