@@ -46,6 +46,10 @@ pub(crate) enum Command {
     Pisa(PisaArgs),
     /// Lint and synthesize the circuits in rtl/ (verilator, yosys), and report their cost and accuracy.
     Rtl(RtlArgs),
+    /// Print completions for a shell: source <(forebay completions bash).
+    Completions(crate::manual::CompletionsArgs),
+    /// Write the man pages of all commands into a directory.
+    Manual(crate::manual::ManualArgs),
     /// Report what a SONiC buffer configuration does on its chip, and what is wrong with it.
     Sonic(crate::sonic::SonicArgs),
 }

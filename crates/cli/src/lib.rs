@@ -22,6 +22,7 @@ mod lab_run;
 mod lab_script;
 mod list;
 mod live;
+mod manual;
 mod output;
 mod outputs;
 mod pisa;
@@ -95,6 +96,8 @@ pub fn main() -> ExitCode {
         args::Command::Lab(args) => lab::run(args),
         args::Command::Pisa(args) => pisa::run(args),
         args::Command::Rtl(args) => rtl::run(args),
+        args::Command::Completions(args) => manual::completions(args),
+        args::Command::Manual(args) => manual::pages(args),
         args::Command::Sonic(args) => sonic::run(args),
     };
     match result {

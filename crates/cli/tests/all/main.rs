@@ -15,6 +15,7 @@ mod replay;
 mod reproduce;
 mod rtl;
 mod safety;
+mod shards;
 mod simulate;
 mod simulation;
 mod simulation_errors;
