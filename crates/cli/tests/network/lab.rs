@@ -261,7 +261,7 @@ fn an_experiment_runs_through_leaves_and_spines() {
     let out = root.path().join("out");
     succeed("tf", &["run", "-q", "--csv", "--out", out.to_str().unwrap(), file.to_str().unwrap()]);
     assert!(lab.namespaces().is_empty(), "the lab is gone afterwards");
-    let run = out.join("seed1");
+    let run = out.join("all/seed1");
     let text = |name: &str| std::fs::read_to_string(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let record: serde_json::Value = serde_json::from_str(&text("lab.json")).unwrap();
     assert_eq!(record["problems"], serde_json::json!([]), "{record}");
