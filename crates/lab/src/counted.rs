@@ -39,14 +39,20 @@ pub fn memory(value: &Value) -> MemoryReads {
     }
 }
 
-/// Frames that all ports together received, and that were lost outside the buffer.
-pub fn outside(snapshot: &Value) -> (u64, u64) {
+/// Frames that were received by the ports to hosts, that were sent by these, and that were lost outside the buffer at any port.
+pub fn outside(snapshot: &Value, is_to_host: impl Fn(usize) -> bool) -> (u64, u64, u64) {
     let ports = snapshot["ports"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let received = ports.iter().map(|port| count(&port["received"]).packets).sum();
+    let of_hosts = || ports.iter().enumerate().filter(|(number, _)| is_to_host(*number)).map(|(_, port)| port);
+    let received = of_hosts().map(|port| count(&port["received"]).packets).sum();
+    let sent = |port: &Value| {
+        let counters = counters(&port["counters"]);
+        counters.sent.packets + counters.headers_sent.packets
+    };
+    let delivered = of_hosts().map(sent).sum();
     let lost = |port: &Value| {
         port["outside"].as_object().into_iter().flatten().filter_map(|(_, lost)| lost.as_u64()).sum::<u64>()
     };
-    (received, ports.iter().map(lost).sum())
+    (received, delivered, ports.iter().map(lost).sum())
 }
 
 /// Microseconds that were given up after stalls.
@@ -71,9 +77,13 @@ mod tests {
         assert_eq!((counters.offered.packets, counters.sent.bytes, counters.peak.get()), (10, 700, 400));
         assert_eq!((counters.dropped.packets, counters.expelled().bytes), (2, 200));
         let snapshot = json!({
-            "ports": [{"received": {"packets": 3, "bytes": 1}, "outside": {"receive_overruns": 1, "send_failures": 2}}],
+            "ports": [
+                {"received": {"packets": 3, "bytes": 1}, "outside": {"receive_overruns": 1, "send_failures": 2}},
+                {"received": {"packets": 9, "bytes": 1}, "counters": {"sent": {"packets": 4, "bytes": 1}}},
+            ],
             "stalls": {"given_up_us": 1.5},
         });
-        assert_eq!((outside(&snapshot), given_up_us(&snapshot)), ((3, 3), 1.5));
+        assert_eq!((outside(&snapshot, |port| port == 0), given_up_us(&snapshot)), ((3, 0, 3), 1.5));
+        assert_eq!(outside(&snapshot, |_| true), (12, 4, 3));
     }
 }

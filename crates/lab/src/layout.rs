@@ -1,6 +1,7 @@
 //! What a lab is made of: names, addresses and cables. Nothing here touches the machine.
 
 use crate::error::{LabError, Result};
+use forebay_sim::network::{CablePlan, NetworkPlan};
 use forebay_tm::Rate;
 use std::net::Ipv4Addr;
 
@@ -144,6 +145,69 @@ impl Layout {
         Ok(Self { prefix: prefix.to_owned(), hosts: all, switches })
     }
 
+    /// The leaves and spines of a scenario's network: every leaf has hosts and a cable to every spine. Switches and ports have the numbers that they have there.
+    pub fn of_network(prefix: &str, network: &NetworkPlan) -> Result<Self> {
+        check_prefix(prefix)?;
+        check_hosts(network.hosts.len())?;
+        let unfit = |why: &str| {
+            LabError::new(
+                format_args!("a lab cannot have the scenario's network: {why}"),
+                "give it topology.kind = \"single\" or \"leaf-spine\", with one cable between a leaf and a spine",
+            )
+        };
+        let is_leaf = |switch: usize| {
+            let node = network.switch_node(switch);
+            let at = |cable: &CablePlan| {
+                cable.a == node && network.is_host(cable.b) || cable.b == node && network.is_host(cable.a)
+            };
+            network.cables.iter().any(at)
+        };
+        let leaves = (0..network.switches.len()).filter(|switch| is_leaf(*switch)).count();
+        if !(1..=16).contains(&leaves) || (0..leaves).any(|switch| !is_leaf(switch)) {
+            return Err(unfit("leaves do not come before spines, or are more than 16"));
+        }
+        let spines = network.switches.len() - leaves;
+        let name = |switch: usize| {
+            if switch < leaves { format!("leaf{}", switch + 1) } else { format!("spine{}", switch - leaves + 1) }
+        };
+        let empty = |name: String| Switch { namespace: format!("{prefix}-{name}"), name, ports: Vec::new() };
+        let mut switches: Vec<Switch> = (0..network.switches.len()).map(|switch| empty(name(switch))).collect();
+        let mut hosts: Vec<Option<Host>> = vec![None; network.hosts.len()];
+        let mut places = vec![0; leaves];
+        for cable in &network.cables {
+            let (a, b) = (cable.a.min(cable.b) as usize, cable.a.max(cable.b) as usize);
+            let far = b.checked_sub(hosts.len()).ok_or_else(|| unfit("hosts are connected to each other"))?;
+            if a < hosts.len() {
+                let namespace = format!("{prefix}-h{}", a + 1);
+                switches[far].ports.push(Port { interface: namespace.clone(), peer: Peer::Host(a), rate: cable.rate });
+                places[far] += 1;
+                let address = Ipv4Addr::new(10, 0, far as u8 + 1, places[far]);
+                let host = Host { name: format!("h{}", a + 1), namespace, address, switch: far, rate: cable.rate };
+                if hosts[a].replace(host).is_some() {
+                    return Err(unfit("a host has several cables"));
+                }
+                continue;
+            }
+            let near = a - hosts.len();
+            let joins = |port: &Port| matches!(port.peer, Peer::Switch(to, _) if to == far);
+            if near >= leaves || far < leaves || switches[near].ports.iter().any(joins) {
+                return Err(unfit(
+                    "there are cables between two leaves or two spines, or several between a leaf and a spine",
+                ));
+            }
+            let (up, down) = (switches[near].ports.len(), switches[far].ports.len());
+            let (above, below) = (format!("up{}", far - leaves + 1), name(near));
+            switches[near].ports.push(Port { interface: above, peer: Peer::Switch(far, down), rate: cable.rate });
+            switches[far].ports.push(Port { interface: below, peer: Peer::Switch(near, up), rate: cable.rate });
+        }
+        let is_whole = switches[leaves..].iter().all(|spine| spine.ports.len() == leaves) && spines > 0;
+        let hosts: Option<Vec<Host>> = hosts.into_iter().collect();
+        match hosts.filter(|_| is_whole) {
+            Some(hosts) => Ok(Self { prefix: prefix.to_owned(), hosts, switches }),
+            None => Err(unfit("a host has no cable, or a leaf has none to a spine")),
+        }
+    }
+
     /// Whether frames must be routed, not switched: there are several ways.
     pub fn is_routed(&self) -> bool {
         self.switches.len() > 1
@@ -187,6 +251,7 @@ pub fn is_ours(prefix: &str, namespace: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use forebay_sim::network::SwitchPlan;
 
     fn rate() -> Rate {
         Rate::from_bps(100_000_000)
@@ -223,6 +288,46 @@ mod tests {
         }
         let ups: Vec<_> = (4..8).map(|host| layout.port_to(0, host)).collect();
         assert!(ups.iter().any(|up| *up != ups[0]), "both spines are used: {ups:?}");
+    }
+
+    #[test]
+    fn a_network_of_leaves_and_spines_keeps_its_numbers() {
+        let cable = |a: u32, b: u32| CablePlan { a, b, rate: rate(), delay: forebay_tm::Duration::ZERO };
+        let plan = |cables: Vec<CablePlan>| NetworkPlan {
+            hosts: (0..4).map(|host| format!("host{host}")).collect(),
+            switches: vec![SwitchPlan { name: String::new(), tier: String::new() }; 4],
+            cables,
+        };
+        // Hosts 0 to 3 at leaves 4 and 5, spines 6 and 7; the cables of leaf 5 come first.
+        let sound = vec![
+            cable(2, 5),
+            cable(5, 7),
+            cable(3, 5),
+            cable(0, 4),
+            cable(1, 4),
+            cable(4, 6),
+            cable(4, 7),
+            cable(6, 5),
+        ];
+        let layout = Layout::of_network("fb", &plan(sound.clone())).unwrap();
+        let ports =
+            |switch: usize| layout.switches[switch].ports.iter().map(|port| &*port.interface).collect::<Vec<_>>();
+        assert_eq!((ports(0), ports(1)), (vec!["fb-h1", "fb-h2", "up1", "up2"], vec!["fb-h3", "up2", "fb-h4", "up1"]));
+        assert_eq!((ports(2), ports(3)), (vec!["leaf1", "leaf2"], vec!["leaf2", "leaf1"]));
+        assert_eq!(layout.hosts[3].address, Ipv4Addr::new(10, 0, 2, 2));
+        assert_eq!((layout.port_to(0, 3), layout.port_to(3, 3), layout.port_to(1, 3)), (Some(3), Some(0), Some(2)));
+        let with = |more: CablePlan| plan(sound.iter().copied().chain([more]).collect());
+        for (wrong, why) in [
+            (with(cable(4, 5)), "between two leaves"),
+            (with(cable(4, 6)), "several between"),
+            (with(cable(0, 5)), "several cables"),
+            (with(cable(0, 1)), "each other"),
+            (plan(sound[..7].to_vec()), "has none to a spine"),
+            (plan(sound[1..].to_vec()), "a host has no cable"),
+        ] {
+            let error = Layout::of_network("fb", &wrong).unwrap_err().to_string();
+            assert!(error.contains(why), "{why}: {error}");
+        }
     }
 
     #[test]

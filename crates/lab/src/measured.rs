@@ -9,6 +9,7 @@ use forebay_sim::flow::{FlowRecord, FlowSpec, NONE, TrafficPlan};
 use forebay_sim::ideal::{Answer, ideal_fct, ideal_query};
 use forebay_sim::measure::histogram::{Occupancy, Shares};
 use forebay_sim::measure::{Cost, FlowSample, PlaceRecord, QueryRecord, QueueSample, RunResult, TimelineSample};
+use forebay_sim::network::CablePlan;
 use forebay_sim::scenario::Scenario;
 use forebay_sim::transport::{Common, FlowInfo};
 use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads, Rate};
@@ -23,14 +24,21 @@ pub struct Sample {
     pub snapshot: Value,
 }
 
+/// What was seen of a switch.
+#[derive(Clone, Debug, Default)]
+pub struct SeenSwitch {
+    /// As the run went on.
+    pub samples: Vec<Sample>,
+    /// After it; null if it has no counters.
+    pub last: Value,
+}
+
 /// Everything that was seen of a run.
 pub struct Seen<'a> {
     /// What the agents told.
     pub observed: &'a Observed,
-    /// The switch as the run went on.
-    pub samples: &'a [Sample],
-    /// The switch after it; null if it has no counters.
-    pub last: &'a Value,
+    /// The switches, in the order of the scenario.
+    pub switches: &'a [SeenSwitch],
     /// How long the run took, in nanoseconds.
     pub end: u64,
 }
@@ -50,11 +58,17 @@ pub fn result(scenario: &Scenario, plan: &TrafficPlan, seen: &Seen<'_>) -> RunRe
         (0..).zip(&plan.flows).map(|(number, spec)| flow_record(&ways, number, spec, seen.observed)).collect();
     flows.extend(session_records(&ways, plan, seen.observed));
     let queries = query_records(&ways, plan, seen.observed);
-    let (received, lost) = counted::outside(seen.last);
-    let total = counted::counters(&seen.last["total"]);
-    let delivered = total.sent.packets + total.headers_sent.packets;
-    let cost = &seen.last["cost"];
-    let ns = |key: &str| cost[key].as_u64().unwrap_or(0);
+    let (mut received, mut delivered, mut lost) = (0, 0, 0);
+    for (number, switch) in seen.switches.iter().enumerate() {
+        let own = counted::outside(&switch.last, |port| ways.is_to_host(number, port));
+        (received, delivered, lost) = (received + own.0, delivered + own.1, lost + own.2);
+    }
+    let sum = |of: &dyn Fn(&Value) -> u64| seen.switches.iter().map(|switch| of(&switch.last)).sum::<u64>();
+    let ns = |key: &str| sum(&|last| last["cost"][key].as_u64().unwrap_or(0));
+    let hops = sum(&|last| {
+        let total = counted::counters(&last["total"]);
+        total.sent.packets + total.headers_sent.packets
+    });
     let mut progress: Vec<FlowSample> = seen
         .observed
         .progress
@@ -68,16 +82,16 @@ pub fn result(scenario: &Scenario, plan: &TrafficPlan, seen: &Seen<'_>) -> RunRe
         flows,
         queries,
         places: places(scenario, seen),
-        timeline: seen.samples.iter().filter_map(timeline_sample).collect(),
-        queue_timeline: queue_timeline(scenario, seen.samples),
+        timeline: timeline(seen),
+        queue_timeline: queue_timeline(scenario, seen),
         progress,
         sent: received,
         received: delivered,
-        in_flight: total.waiting.packets,
+        in_flight: sum(&|last| counted::counters(&last["total"]).waiting.packets),
         lost_to_failures: lost,
         cost: Cost {
             events: ns("packets"),
-            hops: delivered,
+            hops,
             cpu_seconds: (ns("core_ns") + ns("io_ns")) as f64 / 1e9,
             peak_memory: 0,
         },
@@ -85,20 +99,58 @@ pub fn result(scenario: &Scenario, plan: &TrafficPlan, seen: &Seen<'_>) -> RunRe
     }
 }
 
-/// The ways through the one switch.
+/// The ways through the switches.
 struct Ways<'a> {
     scenario: &'a Scenario,
 }
 
+/// Rates and delays of the links of a way.
+type Links = Vec<(Rate, Duration)>;
+
 impl Ways<'_> {
+    /// The node at the other end of a cable that ends at this one.
+    fn peer(cable: &CablePlan, node: u32) -> Option<u32> {
+        [(cable.a, cable.b), (cable.b, cable.a)].into_iter().find(|(own, _)| *own == node).map(|(_, peer)| peer)
+    }
+
+    /// Whether a port of a switch leads to a host.
+    fn is_to_host(&self, switch: usize, port: usize) -> bool {
+        let network = &self.scenario.network;
+        let mut peers = network.cables.iter().filter_map(|cable| Self::peer(cable, network.switch_node(switch)));
+        peers.nth(port).is_some_and(|peer| network.is_host(peer))
+    }
+
+    /// The switch that a host is at.
+    fn switch_of(&self, host: u32) -> Option<u32> {
+        self.scenario.network.cables.iter().find_map(|cable| Self::peer(cable, host))
+    }
+
+    /// Up to a spine and down again, if the two ends are at different leaves; all spines are alike.
+    fn between(&self, from: u32, to: u32) -> Links {
+        let (Some(from), Some(to)) = (self.switch_of(from), self.switch_of(to)) else { return Vec::new() };
+        if from == to {
+            return Vec::new();
+        }
+        let is_spine = |node: &u32| !self.scenario.network.is_host(*node);
+        let link = |leaf: u32| {
+            let cables = &self.scenario.network.cables;
+            let up = cables.iter().find(|cable| Self::peer(cable, leaf).as_ref().is_some_and(is_spine));
+            up.map(|cable| (cable.rate, cable.delay))
+        };
+        link(from).into_iter().chain(link(to)).collect()
+    }
+
     fn link(&self, host: u32) -> (Rate, Duration) {
         let cables = &self.scenario.network.cables;
         let cable = cables.iter().find(|cable| cable.a == host || cable.b == host);
         cable.map_or((Rate::default(), Duration::ZERO), |cable| (cable.rate, cable.delay))
     }
 
-    fn path(&self, spec: &FlowSpec) -> [(Rate, Duration); 2] {
-        [self.link(spec.src), self.link(spec.dst)]
+    fn path(&self, spec: &FlowSpec) -> Links {
+        let mut links = vec![self.link(spec.src)];
+        links.extend(self.between(spec.src, spec.dst));
+        links.push(self.link(spec.dst));
+        links
     }
 
     fn common(&self, spec: &FlowSpec) -> &Common {
@@ -240,11 +292,16 @@ fn bytes(value: &Value, key: &str) -> u64 {
     value[key].as_u64().unwrap_or(0)
 }
 
-/// The buffer, its ports and its queues.
+/// The buffers, their ports and their queues.
 fn places(scenario: &Scenario, seen: &Seen<'_>) -> Vec<PlaceRecord> {
-    let size = scenario.switches[0].buffers[0].buffer;
+    (0..).zip(seen.switches).flat_map(|(number, switch)| places_of(scenario, number, switch, seen.end)).collect()
+}
+
+/// The buffer of a switch, its ports and its queues.
+fn places_of(scenario: &Scenario, switch: u32, seen: &SeenSwitch, end: u64) -> Vec<PlaceRecord> {
+    let size = scenario.switches[switch as usize].buffers[0].buffer;
     let place = |port: Option<usize>, queue: Option<usize>, counters: Counters, occupancy: Occupancy| PlaceRecord {
-        switch: 0,
+        switch,
         buffer: 0,
         port: port.map(|port| port as u32),
         queue: queue.map(|queue| queue as u32),
@@ -258,15 +315,15 @@ fn places(scenario: &Scenario, seen: &Seen<'_>) -> Vec<PlaceRecord> {
     };
     let occupancy = |value: &dyn Fn(&Value) -> u64| {
         let mut occupancy = Occupancy::default();
-        for sample in seen.samples {
+        for sample in &seen.samples {
             occupancy.record(value(&sample.snapshot));
         }
         occupancy
     };
     let total = place(None, None, counted::counters(&seen.last["total"]), occupancy(&|own| bytes(own, "used_bytes")));
     let mut places = vec![PlaceRecord { memory: counted::memory(&seen.last["memory"]), ..total }];
-    let seconds = (scenario.duration.ps() as f64 / 1e12).min(seen.end as f64 / 1e9).max(1e-9);
-    for (number, port) in ports(seen.last).iter().enumerate() {
+    let seconds = (scenario.duration.ps() as f64 / 1e12).min(end as f64 / 1e9).max(1e-9);
+    for (number, port) in ports(&seen.last).iter().enumerate() {
         let waiting = |own: &Value| {
             ports(own).get(number).map_or(0, |port| queues(port).iter().map(|queue| bytes(queue, "bytes")).sum())
         };
@@ -299,11 +356,23 @@ fn all_queues(snapshot: &Value) -> impl Iterator<Item = (usize, usize, &Value)> 
     ports(snapshot).iter().enumerate().flat_map(of_port)
 }
 
-fn timeline_sample(sample: &Sample) -> Option<TimelineSample> {
+/// All samples of all switches, in order of time, with the numbers of their switches.
+fn in_order<'a>(seen: &'a Seen<'_>) -> Vec<(u32, &'a Sample)> {
+    let of_switch = |(number, switch): (u32, &'a SeenSwitch)| switch.samples.iter().map(move |sample| (number, sample));
+    let mut samples: Vec<_> = (0..).zip(seen.switches).flat_map(of_switch).collect();
+    samples.sort_by_key(|(number, sample)| (sample.at, *number));
+    samples
+}
+
+fn timeline(seen: &Seen<'_>) -> Vec<TimelineSample> {
+    in_order(seen).into_iter().filter_map(|(switch, sample)| timeline_sample(switch, sample)).collect()
+}
+
+fn timeline_sample(switch: u32, sample: &Sample) -> Option<TimelineSample> {
     let (port, queue, longest) = all_queues(&sample.snapshot).max_by_key(|(_, _, queue)| bytes(queue, "bytes"))?;
     Some(TimelineSample {
         at: instant(sample.at),
-        switch: 0,
+        switch,
         buffer: 0,
         used: Bytes::new(bytes(&sample.snapshot, "used_bytes")),
         longest: (port as u32, queue as u32),
@@ -314,15 +383,15 @@ fn timeline_sample(sample: &Sample) -> Option<TimelineSample> {
 }
 
 /// Queues from their first packet on, if the scenario asks for them.
-fn queue_timeline(scenario: &Scenario, samples: &[Sample]) -> Vec<QueueSample> {
+fn queue_timeline(scenario: &Scenario, seen: &Seen<'_>) -> Vec<QueueSample> {
     if scenario.measure.queues.is_empty() {
         return Vec::new();
     }
-    let of_sample = |sample: &Sample| {
+    let of_sample = |(switch, sample): (u32, &Sample)| {
         let used = |(_, _, queue): &(usize, usize, &Value)| counted::counters(&queue["counters"]).offered.packets > 0;
         let queue_sample = |(port, queue, value): (usize, usize, &Value)| QueueSample {
             at: instant(sample.at),
-            switch: 0,
+            switch,
             port: port as u32,
             queue: queue as u32,
             bytes: Bytes::new(bytes(value, "bytes")),
@@ -330,5 +399,5 @@ fn queue_timeline(scenario: &Scenario, samples: &[Sample]) -> Vec<QueueSample> {
         };
         all_queues(&sample.snapshot).filter(used).map(queue_sample).collect::<Vec<_>>()
     };
-    samples.iter().flat_map(of_sample).collect()
+    in_order(seen).into_iter().flat_map(of_sample).collect()
 }

@@ -7,8 +7,8 @@ use crate::error::{LabError, Result};
 use crate::expect::STALLED;
 use crate::experiment::{Experiment, SwitchKind};
 use crate::fleet::{Fleet, Observed};
-use crate::layout::Layout;
-use crate::measured::{self, Sample, Seen};
+use crate::layout::{Layout, Switch};
+use crate::measured::{self, Sample, Seen, SeenSwitch};
 use crate::network::{self, Lock};
 use crate::programs::Programs;
 use crate::switch_file;
@@ -152,7 +152,7 @@ impl Run<'_> {
         // Those of the point before.
         let _ = std::fs::remove_dir_all(&outputs);
         std::fs::create_dir_all(&outputs).map_err(|error| LabError::of_file(&outputs, "make", &error))?;
-        let switch = self.start_switch(&state)?;
+        let switches = self.start_switches(&state)?;
         let forebay = own_program()?;
         let counters_before = self.host_counters()?;
         let mut programs =
@@ -160,8 +160,8 @@ impl Run<'_> {
         let mut fleet = Fleet::start(&forebay, self.layout, &self.translated.job, &state)?;
         clock::sleep_until(clock::now() + SETTLE);
         let origin = fleet.go()?;
-        let watch =
-            switch.as_ref().map(|switch| switch.control().map(|control| Watch::start(control, origin))).transpose()?;
+        let watch = |switch: &SwitchProcess| Ok(Watch::start(switch.control()?, origin));
+        let watches = switches.iter().map(watch).collect::<Result<Vec<_>>>()?;
         let ns = |ps: u64| ps / 1_000;
         let duration = ns(self.scenario.duration.ps());
         let last = duration + ns(self.scenario.drain.ps());
@@ -175,40 +175,49 @@ impl Run<'_> {
             failed.is_some() || is_stopped() || done
         });
         let end = clock::now().saturating_sub(origin);
-        let samples = watch.map_or_else(Vec::new, Watch::stop);
+        let samples: Vec<_> = watches.into_iter().map(Watch::stop).collect();
         let observed = fleet.stop();
         let (numbers, problems) = programs.finish();
-        let last = match switch {
-            Some(switch) => parse(&switch.stop()?)?,
-            None => Value::Null,
-        };
+        let stop = |(switch, samples): (SwitchProcess, _)| Ok(SeenSwitch { samples, last: parse(&switch.stop()?)? });
+        let mut seen_switches = switches.into_iter().zip(samples).map(stop).collect::<Result<Vec<_>>>()?;
+        if seen_switches.is_empty() {
+            // A bridge counts nothing.
+            seen_switches.push(SeenSwitch::default());
+        }
         if let Some(error) = failed {
             return Err(error);
         }
         if is_stopped() {
             return Ok(None);
         }
-        let seen = Seen { observed: &observed, samples: &samples, last: &last, end };
+        let seen = Seen { observed: &observed, switches: &seen_switches, end };
         let result = measured::result(self.scenario, self.plan, &seen);
         let counters = difference(&counters_before, &self.host_counters()?);
-        let record = self.record(&observed, &last, &counters, &numbers, &problems);
+        let record = self.record(&seen, &counters, &numbers, &problems);
         let numbers = self.numbers(&observed, &result, &counters, numbers);
         Ok(Some(Finished { result, record, numbers, outputs }))
     }
 
-    /// Starts the live switch, or makes a bridge.
-    fn start_switch(&self, state: &Path) -> Result<Option<SwitchProcess>> {
+    /// Starts the live switches, or makes a bridge.
+    fn start_switches(&self, state: &Path) -> Result<Vec<SwitchProcess>> {
+        let configs = &self.translated.configs;
         if self.experiment.lab.switch == SwitchKind::Bridge {
-            let queue = self.translated.config.buffer.get() / self.layout.hosts.len() as u64;
+            if self.layout.is_routed() {
+                return Err(LabError::new("a bridge is one switch", "give the scenario topology.kind = \"single\""));
+            }
+            let queue = configs[0].buffer.get() / self.layout.hosts.len() as u64;
             network::bridge(self.layout, queue)?;
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        let switch = &self.layout.switches[0];
-        let (file, directory) = (state.join("sw.toml"), state.join(&switch.name));
-        std::fs::create_dir_all(&directory).map_err(|error| LabError::of_file(&directory, "make", &error))?;
-        let text = switch_file::write(self.layout, 0, &self.translated.config, &self.translated.treatment, &directory);
-        std::fs::write(&file, text).map_err(|error| LabError::of_file(&file, "write", &error))?;
-        SwitchProcess::start(&own_program()?, &switch.namespace, &file, &directory).map(Some)
+        let start = |(number, switch): (usize, &Switch)| {
+            let (file, directory) = (state.join(format!("{}.toml", switch.name)), state.join(&switch.name));
+            std::fs::create_dir_all(&directory).map_err(|error| LabError::of_file(&directory, "make", &error))?;
+            let treatment = &self.translated.treatment;
+            let text = switch_file::write(self.layout, number, &configs[number], treatment, &directory);
+            std::fs::write(&file, text).map_err(|error| LabError::of_file(&file, "write", &error))?;
+            SwitchProcess::start(&own_program()?, &switch.namespace, &file, &directory)
+        };
+        self.layout.switches.iter().enumerate().map(start).collect()
     }
 
     /// What the kernels of all hosts have counted.
@@ -225,8 +234,7 @@ impl Run<'_> {
     /// What else is known of the run.
     fn record(
         &self,
-        observed: &Observed,
-        last: &Value,
+        seen: &Seen<'_>,
         counters: &BTreeMap<String, i64>,
         programs: &BTreeMap<String, f64>,
         problems: &[String],
@@ -241,20 +249,36 @@ impl Run<'_> {
             };
             (name.clone(), carried)
         });
+        let observed = seen.observed;
         let datagrams = observed.datagrams.iter().map(|(flow, own)| {
             json!({ "flow": flow, "sent": own.sent, "whole": own.whole, "headers": own.headers, "again": own.again })
         });
-        let ports = last["ports"].as_array().cloned().unwrap_or_default();
-        let outside = ports.iter().map(|port| json!({ "port": port["name"], "outside": port["outside"] }));
+        let of_switch = |(switch, own): (&Switch, &SeenSwitch)| {
+            let ports = own.last["ports"].as_array().cloned().unwrap_or_default();
+            let outside = ports.iter().map(|port| json!({ "port": port["name"], "outside": port["outside"] }));
+            json!({
+                "name": switch.name,
+                "given_up_us": counted::given_up_us(&own.last),
+                "stalls": own.last["stalls"],
+                "outside_the_buffer": outside.collect::<Vec<_>>(),
+                "unforwarded": own.last["unforwarded"],
+                "cost": own.last["cost"],
+            })
+        };
+        let switches: Vec<Value> = self.layout.switches.iter().zip(seen.switches).map(of_switch).collect();
+        // A run is as polluted as the switch that stalled most.
+        let stalled = |own: &&Value| (own["given_up_us"].as_f64().unwrap_or(0.0) * 1e3) as u64;
+        let worst = switches.iter().max_by_key(stalled).cloned().unwrap_or_default();
         json!({
             "live": true,
             "switch": if self.experiment.lab.switch == SwitchKind::Live { "forebay" } else { "bridge" },
             "transports": transports.collect::<Map<_, _>>(),
-            "given_up_us": counted::given_up_us(last),
-            "stalls": last["stalls"],
-            "outside_the_buffer": outside.collect::<Vec<_>>(),
-            "unforwarded": last["unforwarded"],
-            "cost": last["cost"],
+            "given_up_us": worst["given_up_us"],
+            "stalls": worst["stalls"],
+            "outside_the_buffer": worst["outside_the_buffer"],
+            "unforwarded": worst["unforwarded"],
+            "cost": worst["cost"],
+            "switches": if switches.len() > 1 { json!(switches) } else { Value::Null },
             "hosts": counters.iter().filter(|(_, value)| **value != 0).collect::<BTreeMap<_, _>>(),
             "programs": programs,
             "datagrams": datagrams.collect::<Vec<_>>(),

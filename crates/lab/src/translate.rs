@@ -3,11 +3,11 @@
 use crate::congestion::{Chosen, Kernel};
 use crate::error::{LabError, Result};
 use crate::job::{Job, JobFlow, JobKind, JobSession};
-use crate::layout::Layout;
+use crate::layout::{Layout, Switch};
 use crate::network::HostSettings;
 use crate::switch_file::{TOP_RANK, Treatment};
 use forebay_sim::flow::{FlowSpec, TrafficPlan};
-use forebay_sim::scenario::Scenario;
+use forebay_sim::scenario::{Scenario, SwitchSetup};
 use forebay_sim::transport::udp::{Arrivals, Spread};
 use forebay_sim::transport::{FlowInfo, InitialWindow, TransportConfig, TransportKind};
 use forebay_sim::workload::exponential;
@@ -24,8 +24,8 @@ const FASTEST: u64 = 50_000;
 /// A scenario as a lab runs it.
 #[derive(Clone, Debug)]
 pub struct Translated {
-    /// What the traffic manager does.
-    pub config: TmConfig,
+    /// What the traffic managers of the switches do.
+    pub configs: Vec<TmConfig>,
     /// What else the switch must know.
     pub treatment: Treatment,
     /// How the hosts' kernels behave.
@@ -50,25 +50,32 @@ fn rate_of(scenario: &Scenario, host: u32) -> Rate {
         .map_or(Rate::default(), |cable| cable.rate)
 }
 
-/// The hosts and the switch of a scenario: a star.
+/// The hosts and switches of a scenario: a star, or leaves and spines.
 pub fn layout(prefix: &str, scenario: &Scenario) -> Result<Layout> {
-    if scenario.network.switches.len() != 1 || scenario.switches[0].buffers.len() != 1 {
-        return Err(unsupported("several switches or buffers", "give it topology.kind = \"single\" and one buffer"));
+    if scenario.switches.iter().any(|switch| switch.buffers.len() != 1) {
+        return Err(unsupported("several buffers in a switch", "give it one buffer"));
     }
     if !scenario.changes.is_empty() {
         return Err(unsupported("failures", "remove [[failure]]"));
     }
-    if scenario.switches[0].mirror.is_some() {
+    if scenario.switches.iter().any(|switch| switch.mirror.is_some()) {
         return Err(unsupported("mirroring on drop", "remove [mirror], or use [trim]"));
+    }
+    if scenario.network.switches.len() > 1 {
+        return Layout::of_network(prefix, &scenario.network);
     }
     let hosts = 0..scenario.network.hosts.len() as u32;
     Layout::star(prefix, &hosts.map(|host| rate_of(scenario, host)).collect::<Vec<_>>())
 }
 
-/// Translates a scenario and its plan for a star.
+/// Translates a scenario and its plan for a layout of it.
 pub fn translate(scenario: &Scenario, plan: &TrafficPlan, layout: &Layout, kernel: &Kernel) -> Result<Translated> {
-    let mut config: TmConfig = (*scenario.switches[0].buffers[0]).clone();
-    config.rates = layout.switches[0].ports.iter().map(|port| port.rate).collect();
+    let config = |(setup, switch): (&SwitchSetup, &Switch)| {
+        let mut config: TmConfig = (*setup.buffers[0]).clone();
+        config.rates = switch.ports.iter().map(|port| port.rate).collect();
+        config
+    };
+    let configs: Vec<TmConfig> = scenario.switches.iter().zip(&layout.switches).map(config).collect();
     let chosen =
         scenario.transports.iter().map(|(_, config)| kernel.choose(&config.kind)).collect::<Result<Vec<_>>>()?;
     let rank_by_dscp = scenario.transports.iter().any(|(_, transport)| transport.common.fixed_rank.is_some());
@@ -78,7 +85,7 @@ pub fn translate(scenario: &Scenario, plan: &TrafficPlan, layout: &Layout, kerne
     if classes > TOP_RANK as usize {
         return Err(unsupported("more classes than code points", "give fewer classes"));
     }
-    if rank_by_dscp && config.queues > 1 {
+    if rank_by_dscp && configs.iter().any(|config| config.queues > 1) {
         let remedy = "give one queue a port, or remove fixed_rank";
         return Err(unsupported("fixed ranks beside several queues, which need the code points", remedy));
     }
@@ -94,7 +101,7 @@ pub fn translate(scenario: &Scenario, plan: &TrafficPlan, layout: &Layout, kerne
         sessions,
     };
     let treatment = Treatment { classes, rank_by_dscp, overhead: Some(0), ..Treatment::default() };
-    Ok(Translated { config, treatment, hosts, job, chosen })
+    Ok(Translated { configs, treatment, hosts, job, chosen })
 }
 
 fn host_settings(scenario: &Scenario, chosen: &[Option<Chosen>]) -> Result<HostSettings> {

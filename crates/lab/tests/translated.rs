@@ -3,7 +3,7 @@
 use forebay_lab::congestion::Kernel;
 use forebay_lab::fleet::{Datagrams, Observed};
 use forebay_lab::job::{Job, JobKind};
-use forebay_lab::measured::{Sample, Seen, result};
+use forebay_lab::measured::{Sample, Seen, SeenSwitch, result};
 use forebay_lab::notes::Note;
 use forebay_lab::translate::{self, Translated};
 use forebay_results::{read_run, write_run};
@@ -102,7 +102,7 @@ fn hosts_are_told_exactly_what_the_plan_says() {
     assert!(job.sessions[0].asks.iter().all(|(server, bytes, _)| (*server, *bytes) == (3, 2_000)));
     assert_eq!(translated.treatment.classes, 3);
     assert_eq!((translated.hosts.initial_window, translated.hosts.mss), (Some(12), Some(1_460)));
-    assert_eq!(translated.config.buffer.get(), 410_000);
+    assert_eq!(translated.configs[0].buffer.get(), 410_000);
     assert_eq!(scenario.network.hosts.len(), job.hosts.len());
 }
 
@@ -180,8 +180,9 @@ fn what_was_seen_is_a_result_like_the_simulators() {
     assert_eq!(observed.datagrams[&udp], Datagrams { sent: Some(60), whole: 50, headers: 8, again: 0 });
     let samples: Vec<Sample> =
         (1..5).map(|n| Sample { at: n * 10_000_000, snapshot: snapshot(n, n * 1_000) }).collect();
-    let last = snapshot(9, 0);
-    let seen = Seen { observed: &observed, samples: &samples, last: &last, end: 130_000_000 };
+    let switches = [SeenSwitch { samples, last: snapshot(9, 0) }];
+    observed.hear(Note::Repeated(0, 3, 1));
+    let seen = Seen { observed: &observed, switches: &switches, end: 130_000_000 };
     let result = result(&scenario, &plan, &seen);
 
     assert_eq!(result.flows.len(), plan.flows.len() + 2, "with a request and its answer");
@@ -198,6 +199,9 @@ fn what_was_seen_is_a_result_like_the_simulators() {
     assert_eq!(result.places.len(), 1 + 4 + 4);
     assert_eq!(result.places[0].counters.dropped.packets, 4);
     assert_eq!(result.timeline.len(), 4);
+    let repeats: Vec<_> = result.flows.iter().map(|flow| (flow.retransmissions, flow.timeouts)).collect();
+    assert_eq!(repeats[0], (3, 1), "as the kernel has counted them");
+    assert!(repeats[1..].iter().all(|own| *own == (0, 0)));
 
     let root = tempfile::tempdir().unwrap();
     let summary = write_run(root.path(), &scenario, "name = \"x\"\n", &result, false).unwrap();

@@ -98,7 +98,10 @@ fn next(fd: &OwnedFd) -> Option<u64> {
 fn frame(from: u8, to: u8, bytes: usize) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, to, 2, 0, 0, 0, 0, from, 0x08, 0x00];
     let length = ((bytes - 14) as u16).to_be_bytes();
-    frame.extend([0x45, 0, length[0], length[1], 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, from, 10, 0, 0, to]);
+    let mut header = [0x45, 0, length[0], length[1], 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, from, 10, 0, 0, to];
+    let sum: u32 = header.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
+    header[10..12].copy_from_slice(&(!((sum & 0xffff) + (sum >> 16)) as u16).to_be_bytes());
+    frame.extend(header);
     frame.extend([0x10, 0, 0x20, 0]);
     frame.extend(((bytes - 34) as u16).to_be_bytes());
     frame.resize(bytes, 0);

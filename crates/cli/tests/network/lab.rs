@@ -245,3 +245,35 @@ fn an_experiment_gives_the_files_of_a_sweep() {
         .unwrap();
     assert!(report.status.success(), "{}", text(&report));
 }
+
+/// Leaves and spines, each a live switch: flows between leaves cross three of them, and what the kernels have sent again is in the table of flows.
+#[test]
+fn an_experiment_runs_through_leaves_and_spines() {
+    let lab = Lab::new("tf");
+    let root = tempfile::tempdir().unwrap();
+    let star = "kind = \"single\"\nhosts = 4\n";
+    let scenario = SCENARIO.replace(star, "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n");
+    let scenario = scenario.replace("410KB", "30KB").replace("duration = \"1s\"", "duration = \"500ms\"");
+    let scenario = scenario.split("[[sweep.variant]]").next().unwrap();
+    std::fs::write(root.path().join("s.toml"), scenario).unwrap();
+    let file = root.path().join("e.toml");
+    std::fs::write(&file, EXPERIMENT.split("[[expect]]").next().unwrap()).unwrap();
+    let out = root.path().join("out");
+    succeed("tf", &["run", "-q", "--csv", "--out", out.to_str().unwrap(), file.to_str().unwrap()]);
+    assert!(lab.namespaces().is_empty(), "the lab is gone afterwards");
+    let run = out.join("all/seed1");
+    let text = |name: &str| std::fs::read_to_string(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let record: serde_json::Value = serde_json::from_str(&text("lab.json")).unwrap();
+    assert_eq!(record["problems"], serde_json::json!([]), "{record}");
+    let names: Vec<_> = record["switches"].as_array().unwrap().iter().map(|switch| &switch["name"]).collect();
+    assert_eq!(names, ["leaf1", "leaf2", "spine1", "spine2"]);
+    let flows = text("flows.csv");
+    let mut lines = flows.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let column = |name: &str| head.iter().position(|own| *own == name).unwrap_or_else(|| panic!("{name}: {head:?}"));
+    let (src, dst, again) = (column("src"), column("dst"), column("retransmissions"));
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.iter().any(|line| line[src] != line[dst]) && lines.len() > 10, "{flows}");
+    // Bursts of 60 KB through a buffer of 30 KB.
+    assert!(lines.iter().any(|line| line[again].parse::<u32>().unwrap() > 0), "{flows}");
+}

@@ -184,7 +184,8 @@ pub(crate) fn through([from, to]: [&'static str; 2], thread: &Path, seconds: f64
     let mut pool = Pool::new(512, 2_048).unwrap();
     let mut port = Attacher::new(&pool, 1).attach(from, Kind::Packet, &mut pool).unwrap();
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
-    frame.extend([0x45, 0, 0, 86, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    // With its checksum: a bridge may look at it.
+    frame.extend([0x45, 0, 0, 86, 0, 0, 0x40, 0, 64, 17, 0x26, 0x95, 10, 0, 0, 1, 10, 0, 0, 2]);
     frame.resize(100, 0);
     let is_over = Arc::new(AtomicBool::new(false));
     let late_now = Arc::new(AtomicU64::new(0));

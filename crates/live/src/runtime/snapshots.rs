@@ -106,6 +106,9 @@ impl<O: Opener> Runtime<O> {
         let last_drops = path.observer().last.iter().flatten().flatten().copied().collect();
         let pieces = (path.pool().pieces(), path.pool().free());
         let unforwarded = path.unforwarded();
+        let books = path.books();
+        // Tests have this checked at every snapshot, 20 times a second; others see it.
+        debug_assert_eq!(books.missing(), 0, "{books:?}");
         let tm = path.tm();
         let mut total = tm.pool_counters();
         path.settle(&mut total, 0..ports.len() * queues);
@@ -120,7 +123,7 @@ impl<O: Opener> Runtime<O> {
             memory: tm.memory_reads(),
             ports,
             unforwarded,
-            books: path.books(),
+            books,
             stalls,
             pieces,
             cost: Cost { turns: self.turns, busy_turns: self.busy_turns, ..self.cost },

@@ -513,6 +513,7 @@ fn what_is_fastest_is_chosen() {
     let mut port = attacher.attach("sw", Kind::Auto, &mut pool).unwrap();
     assert_eq!(port.way(), Some("mixed"));
     port.close(&mut pool);
+    drop(attacher);
     // Without room for AF_XDP in its pieces.
     let mut large = Pool::new(64, 8_192).unwrap();
     let port = Attacher::new(&large, 1).attach("sw", Kind::Auto, &mut large).unwrap();

@@ -108,12 +108,16 @@ pub(super) fn act() -> io::Result<()> {
     }
     // The library's functions would change all threads, and those that have given up everything already cannot.
     // SAFETY: no memory is involved: the list of groups is empty. These calls change the calling thread alone.
-    unsafe {
+    let change = || unsafe {
         checked(libc::prctl(libc::PR_SET_KEEPCAPS, 1, 0, 0, 0))?;
         checked(libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()))?;
         checked(libc::syscall(libc::SYS_setresgid, group, group, group))?;
-        checked(libc::syscall(libc::SYS_setresuid, user, user, user))?;
-    }
+        checked(libc::syscall(libc::SYS_setresuid, user, user, user))
+    };
+    change().map_err(|error: io::Error| {
+        let remedy = "root needs CAP_SETUID and CAP_SETGID for that, or `live.user` = \"root\"";
+        io::Error::new(error.kind(), format!("it cannot act as user {user} ({error}): {remedy}"))
+    })?;
     match own_user() == user {
         true => Ok(()),
         false => Err(io::Error::other(format!("the kernel does not make this thread user {user}"))),
