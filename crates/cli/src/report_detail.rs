@@ -176,6 +176,7 @@ fn part_name(column: &str) -> String {
         "window" => "waiting for ACKs (window)".to_owned(),
         "application" => "waiting for the application".to_owned(),
         "retransmission" => "fast retransmission".to_owned(),
+        "timeout" => "timers (timeout, loss probe)".to_owned(),
         other => other.to_owned(),
     }
 }

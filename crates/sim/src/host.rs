@@ -705,7 +705,7 @@ impl Outgoing {
             Sender::Udp(_) | Sender::Stream(_) => Wait::Pacing,
             _ if around.flows.applications.contains_key(&flow) => Wait::Application,
             // A loss probe with new data.
-            _ => Wait::Retransmission,
+            _ => Wait::Timeout,
         };
         let sending = Sending {
             now,

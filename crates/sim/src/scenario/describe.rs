@@ -11,7 +11,7 @@ use crate::transport::linux::{LinuxConfig, LossDetection, RateReduction};
 use crate::transport::pfabric::RankBy;
 use crate::transport::udp::{Arrivals, Spread, UdpConfig};
 use crate::transport::{InitialWindow, Recovery, TransportConfig, TransportKind};
-use forebay_pisa::programs::{Notify, ProgramConfig};
+use forebay_pisa::programs::{Notify, ProgramConfig, TableEntry};
 use forebay_settings::{Diagnostic, quoted, setting_text, write_switch_tables};
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
@@ -259,6 +259,19 @@ impl Writer {
             }
             ProgramConfig::Occamy(it) => {
                 self.bare("alpha", it.alpha).bare("expel", it.expel).bare("syncs", it.syncs);
+            }
+            ProgramConfig::File(it) => {
+                let constants = it.constants.iter().map(|(name, value)| format!("{name} = {value}"));
+                self.bare("constants", format!("{{ {} }}", constants.collect::<Vec<_>>().join(", ")));
+                let entry = |entry: &TableEntry| {
+                    format!(
+                        "{{ table = {}, key = {:?}, result = {:?} }}",
+                        quoted(&entry.table),
+                        entry.key,
+                        entry.result
+                    )
+                };
+                self.bare("entries", format!("[{}]", it.entries.iter().map(entry).collect::<Vec<_>>().join(", ")));
             }
             ProgramConfig::Deflect(_) | ProgramConfig::SpPifo(_) => {}
         }
