@@ -346,11 +346,15 @@ fn a_program_from_a_file() {
     std::fs::create_dir_all(&directory).unwrap();
     std::fs::write(directory.join("own.pisa"), PROGRAM).unwrap();
     let file = directory.join("test.toml").display().to_string();
-    let read = |chip: &str| Scenario::read(&file, &network(4, "own.pisa", chip), &[]);
+    // What is planned takes the place of this.
+    let text = |program: &str, chip: &str| {
+        format!("{}\n[[workload]]\nkind = \"permutation\"\nbytes = 1\n", network(4, program, chip))
+    };
+    let read = |chip: &str| Scenario::read(&file, &text("own.pisa", chip), &[]);
     let problem = |chip: &str| read(chip).unwrap_err().to_string();
     let options = "options = { constants = { lost = 7 }, entries = [{ table = \"moved\", key = [2], result = [7] }] }";
     // What is for host 2 is dropped, what is for host 1 is not.
-    let described = forebay_sim::scenario::describe(&file, &network(4, "own.pisa", options), &[]).unwrap();
+    let described = forebay_sim::scenario::describe(&file, &text("own.pisa", options), &[]).unwrap();
     let result = run_flows(&described, &[flow(0, 0, 1, 3_000), flow(us(1), 3, 2, 3_000)]);
     assert!(result.flows[0].is_complete() && !result.flows[1].is_complete());
     assert!(result.flows[1].drops > 0 && dropped(&result) == u64::from(result.flows[1].drops));
@@ -361,7 +365,7 @@ fn a_program_from_a_file() {
     assert!(problem("options = { table = 1 }").contains("the keys here are constants, entries"));
     let refused = problem(&options.replace("[7]", "[7, 8]"));
     assert!(refused.contains("moved"), "{refused}");
-    let refused = Scenario::read(&file, &network(4, "none.pisa", ""), &[]).unwrap_err().to_string();
+    let refused = Scenario::read(&file, &text("none.pisa", ""), &[]).unwrap_err().to_string();
     assert!(refused.contains("there is no file") && refused.contains("none.pisa"), "{refused}");
     std::fs::remove_dir_all(&directory).unwrap();
 }
