@@ -18,9 +18,10 @@ const MOST_ROWS: usize = 400_000;
 pub(crate) struct Rows(pub(crate) Table);
 
 impl Rows {
-    /// Of a run; without rows if the run has no such table.
-    fn of(run: &RunDirectory, name: &str) -> Self {
-        Self(run.table(name).unwrap_or_default())
+    /// Of a run; without rows if the run has no such table, as older ones.
+    fn of(run: &RunDirectory, name: &str) -> Result<Self, Failure> {
+        let is_there = run.path.join(format!("{name}.parquet")).exists();
+        Ok(Self(if is_there { run.table(name)? } else { Table::new() }))
     }
 
     fn count(&self) -> usize {
@@ -89,21 +90,21 @@ impl QueueNames {
 
 /// Reads what there is.
 pub(crate) fn detail(run: &RunDirectory) -> Result<Detail, Failure> {
-    let topology = Rows::of(run, "topology");
+    let topology = Rows::of(run, "topology")?;
     let path = run.path.join("scenario.toml");
     let scenario =
         run.scenario_text().ok().and_then(|text| Scenario::read(&path.display().to_string(), &text, &[]).ok());
-    let names = QueueNames::of(&topology, &Rows::of(run, "queues"));
+    let names = QueueNames::of(&topology, &Rows::of(run, "queues")?);
     let flows = Flows(Rows(run.flows()?));
     Ok(Detail {
         network: network(&topology.0, scenario.as_ref()),
         changes: scenario.as_ref().map(changes).unwrap_or_default(),
-        queues: queues(&Rows::of(run, "queue_timeline"), &names),
-        drops: drops(&Rows::of(run, "drops"), &names),
-        holders: holders(&Rows::of(run, "holders"), &flows),
-        hurt: hurt(run, &flows),
-        traced: traced(&Rows::of(run, "answers"), &flows, scenario.as_ref()),
-        collectives: collectives(&Rows::of(run, "collectives")),
+        queues: queues(&Rows::of(run, "queue_timeline")?, &names),
+        drops: drops(&Rows::of(run, "drops")?, &names),
+        holders: holders(&Rows::of(run, "holders")?, &flows),
+        hurt: hurt(&flows, &Rows::of(run, "breakdown")?, &Rows::of(run, "hops")?),
+        traced: traced(&Rows::of(run, "answers")?, &flows, scenario.as_ref()),
+        collectives: collectives(&Rows::of(run, "collectives")?),
     })
 }
 
@@ -176,12 +177,13 @@ fn part_name(column: &str) -> String {
         "window" => "waiting for ACKs (window)".to_owned(),
         "application" => "waiting for the application".to_owned(),
         "retransmission" => "fast retransmission".to_owned(),
+        "timeout" => "timers (timeout, loss probe)".to_owned(),
         other => other.to_owned(),
     }
 }
 
 /// The flows with the largest slowdown among those that count.
-fn hurt(run: &RunDirectory, flows: &Flows) -> Vec<HurtFlow> {
+fn hurt(flows: &Flows, breakdown: &Rows, hops: &Rows) -> Vec<HurtFlow> {
     let rows = &flows.0;
     let measured = |row: &usize| rows.0.column("measured").and_then(|column| column.bool(*row)).unwrap_or(true);
     let slowdown = |row: usize| rows.number("slowdown", row);
@@ -189,7 +191,6 @@ fn hurt(run: &RunDirectory, flows: &Flows) -> Vec<HurtFlow> {
         (0..rows.count()).filter(measured).filter_map(|row| Some((row, slowdown(row)?))).collect();
     worst.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     worst.truncate(HURT);
-    let (breakdown, hops) = (Rows::of(run, "breakdown"), Rows::of(run, "hops"));
     let row_of: HashMap<u64, usize> = (0..breakdown.count()).map(|row| (breakdown.int("flow", row), row)).collect();
     let columns: Vec<String> = Wait::ALL
         .iter()

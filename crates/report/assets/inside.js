@@ -211,7 +211,8 @@ function holders(parts) {
 function hurtFlows() {
   const having = runsWith(({ hurt }) => hurt.length);
   if (!having.length) return null;
-  const names = [...new Set(having.flatMap((run) => DETAILS[run].hurt.flatMap(({ parts }) => parts.map(([name]) => name))))];
+  const took = having.flatMap((run) => DETAILS[run].hurt.flatMap(({ parts }) => parts.filter(([, spent]) => spent > 0)));
+  const names = [...new Set(took.map(([name]) => name))];
   const fig = figure("hurt", "The flows that were hurt most, and where their time went", `${firstSeed()}The flows with the largest slowdown. ${names.length
     ? "The packet that completed a flow is followed back; the time before it was sent is told by what the sender waited for."
     : "Set measure.breakdown = true in the scenario to see where their time went."}`);

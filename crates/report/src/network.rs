@@ -5,7 +5,7 @@ use crate::html::escape;
 use std::fmt::Write as _;
 
 /// Nodes of a row that are drawn; more become one that says how many there are.
-const MOST_IN_ROW: usize = 40;
+const MOST_IN_ROW: usize = 96;
 const WIDTH: f64 = 960.0;
 const ROW: f64 = 74.0;
 

@@ -179,7 +179,7 @@ mod tests {
         let value = of_report(&report);
         let names = value["names"].as_array().unwrap();
         assert_eq!(names.len(), 133);
-        assert_eq!((&names[0], &names[132]), (&json!("switch 367"), &json!("switch 499")));
+        assert_eq!((&names[0], &names[132]), (&json!("switch 499"), &json!("switch 367")), "the busiest first");
         assert_eq!(value["all"], json!(500));
         assert_eq!(value["runs"][0].as_array().unwrap().len(), 133);
     }

@@ -7,6 +7,7 @@ use crate::write::{line, value};
 use forebay_tm::{Bytes, ConfigError, Duration, PerQueue, Rate};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -319,6 +320,11 @@ impl<'d> Value<'d> {
     /// An error about this value.
     pub fn error(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
         self.source.error(self.value.span(), &self.field, problem, remedy)
+    }
+
+    /// The directory of the file that it stands in: what paths are seen from.
+    pub fn directory(&self) -> &'d Path {
+        Path::new(self.source.file).parent().unwrap_or(Path::new(""))
     }
 
     fn wrong_type(&self, wanted: &str) -> Diagnostic {

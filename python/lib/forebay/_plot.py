@@ -69,7 +69,7 @@ class RunPlots:
         if len(timeline) == 0:
             return self._tiers(ax)
         lines: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
-        columns = (timeline[name] for name in ("switch", "buffer", "at_ps", "used"))
+        columns = (timeline[name] for name in ("switch", "buffer", "at_ps", "used_bytes"))
         for switch, buffer, at, used in zip(*columns):
             xs, ys = lines.setdefault((switch, buffer), ([], []))
             xs.append(at / 1e9)

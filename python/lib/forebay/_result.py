@@ -36,8 +36,38 @@ class Result:
         return self._run.table("queries")
 
     @cached_property
+    def collectives(self) -> Table:
+        """One row for each round of a collective (all-reduce, all-to-all)."""
+        return self._run.table("collectives")
+
+    @cached_property
+    def breakdown(self) -> Table:
+        """Where the completion time of every flow went, with `measure.breakdown`."""
+        return self._run.table("breakdown")
+
+    @cached_property
+    def hops(self) -> Table:
+        """The hops of the packets that completed flows, with `measure.breakdown`."""
+        return self._run.table("hops")
+
+    @cached_property
+    def topology(self) -> Table:
+        """One row for each port of each host and switch."""
+        return self._run.table("topology")
+
+    @cached_property
+    def buffers(self) -> Table:
+        """One row for each buffer."""
+        return self._run.table("buffers")
+
+    @cached_property
+    def ports(self) -> Table:
+        """One row for each port of a switch."""
+        return self._run.table("ports")
+
+    @cached_property
     def queues(self) -> Table:
-        """One row for each buffer, port and queue."""
+        """One row for each queue."""
         return self._run.table("queues")
 
     @cached_property
@@ -54,6 +84,21 @@ class Result:
     def progress(self) -> Table:
         """How far flows have come over time, of workloads that `measure.progress` names."""
         return self._run.table("progress")
+
+    @cached_property
+    def drops(self) -> Table:
+        """Drops one by one, of switches that `measure.drops` names."""
+        return self._run.table("drops")
+
+    @cached_property
+    def holders(self) -> Table:
+        """Who held the buffers when packets were dropped."""
+        return self._run.table("holders")
+
+    @cached_property
+    def answers(self) -> Table:
+        """The flows that `measure.trace_flows` names, over time."""
+        return self._run.table("answers")
 
     @cached_property
     def chips(self) -> Table:

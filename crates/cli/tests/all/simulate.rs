@@ -10,10 +10,18 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// What every run leaves.
-const FILES: [&str; 10] = [
+const FILES: [&str; 19] = [
+    "answers.parquet",
+    "breakdown.parquet",
+    "buffers.parquet",
     "chips.parquet",
+    "collectives.parquet",
     "controls.parquet",
+    "drops.parquet",
     "flows.parquet",
+    "holders.parquet",
+    "hops.parquet",
+    "ports.parquet",
     "progress.parquet",
     "queries.parquet",
     "queue_timeline.parquet",
@@ -21,6 +29,7 @@ const FILES: [&str; 10] = [
     "scenario.toml",
     "summary.json",
     "timeline.parquet",
+    "topology.parquet",
 ];
 
 fn printed(directory: &Path, args: &str) -> String {
@@ -324,7 +333,11 @@ fn the_number_of_jobs_changes_nothing() {
     }
     let [one, two, eight] = ["jobs/1", "jobs/2", "jobs/8"].map(|out| repeatable(&directory.path().join(out)));
     let names: Vec<String> = one.keys().map(|name| name.display().to_string()).collect();
-    assert_eq!(names.len(), 4 * (FILES.len() + 8) + 3, "four runs with CSV, and sweep.parquet, sweep.csv, report.html");
+    assert_eq!(
+        names.len(),
+        4 * (FILES.len() + 17) + 5,
+        "four runs with CSV, the tables of seeds and points, report.html"
+    );
     for (name, contents) in &one {
         assert!(two[name] == *contents && eight[name] == *contents, "{} differs", name.display());
     }

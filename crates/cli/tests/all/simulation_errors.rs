@@ -68,6 +68,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("report-no-result", "report empty", "empty:"),
     ("report-corrupt-summary", "report corrupt", "corrupt/summary.json:"),
     ("report-corrupt-table", "report damaged", "damaged/flows.parquet:"),
+    ("report-corrupt-detail", "report damaged-drops", "damaged-drops/drops.parquet:"),
     ("report-out-in-no-directory", "report good --out nowhere/page.html", "nowhere/page.html:"),
     ("bench-absent", "bench --native absent.toml", "absent.toml:"),
 ];
@@ -76,10 +77,11 @@ const CASES: &[(&str, &str, &str)] = &[
 fn errors_name_the_place_and_a_remedy_and_nothing_is_written() {
     let directory = directory();
     let at = |path: &str| directory.path().join(path);
-    for out in ["good", "damaged"] {
+    for out in ["good", "damaged", "damaged-drops"] {
         assert!(forebay(directory.path(), &format!("run small.toml --out {out}")).status.success());
     }
     std::fs::write(at("damaged/flows.parquet"), "PAR1 or not").unwrap();
+    std::fs::write(at("damaged-drops/drops.parquet"), "PAR1 or not").unwrap();
     std::fs::create_dir(at("corrupt")).unwrap();
     std::fs::write(at("corrupt/summary.json"), "{\"run\": 1}").unwrap();
     std::fs::create_dir(at("empty")).unwrap();
@@ -95,6 +97,42 @@ fn errors_name_the_place_and_a_remedy_and_nothing_is_written() {
         assert!(files(directory.path()) == before && !at("results").exists(), "{case} writes something");
         insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(*case, error) });
     }
+}
+
+/// Settings of what is measured and of programs: the argument, and what the error says.
+const SETTINGS: &[(&str, &str)] = &[
+    ("measure.from=1s", "nothing would be measured"),
+    ("measure.from=-1us", "measure.from"),
+    ("measure.from=soon", "measure.from"),
+    ("measure.from=0.5", "measure.from"),
+    ("measure.breakdown=1", "measure.breakdown"),
+    ("measure.breakdown=yes", "measure.breakdown"),
+    ("measure.drops=some", "give \"all\", or a list of switches"),
+    ("measure.drops=[\"nowhere\"]", "no switch \"nowhere\""),
+    ("measure.drops=3", "measure.drops"),
+    ("measure.drops=[1]", "measure.drops"),
+    ("measure.drops_limit=-1", "measure.drops_limit"),
+    ("measure.drops_limit=1e9", "measure.drops_limit"),
+    ("measure.drops_limit=99999999999", "measure.drops_limit"),
+    ("measure.drop=all", "measure.drop"),
+    ("switch.program=own.pisa", "this is for programmable chips"),
+];
+
+#[test]
+fn settings_that_cannot_be_are_refused() {
+    let directory = directory();
+    let before = files(directory.path());
+    for command in ["run", "check"] {
+        for (setting, problem) in SETTINGS {
+            let args = ["small.toml", "--set", setting];
+            let output = simulation::command(directory.path(), command).args(args).output().unwrap();
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{setting}: {error}");
+            assert!(error.starts_with("error: ") && error.contains(problem), "{setting}: {error}");
+            assert!(error.contains("\n  help: ") && !error.contains("panicked"), "{setting}: {error}");
+        }
+    }
+    assert!(files(directory.path()) == before);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod aifo;
 mod deflect;
 mod fb;
+mod file;
 mod occamy;
 mod sp_pifo;
 mod trim;
@@ -13,6 +14,7 @@ mod trim_n;
 pub use aifo::AifoProgram;
 pub use deflect::DeflectProgram;
 pub use fb::FbProgram;
+pub use file::{FileProgram, TableEntry};
 pub use occamy::OccamyProgram;
 pub use sp_pifo::SpPifoProgram;
 pub use trim::{Form, Notify, TrimProgram};
@@ -130,6 +132,8 @@ pub enum ProgramConfig {
     SpPifo(SpPifoProgram),
     /// Occamy.
     Occamy(OccamyProgram),
+    /// One from a file.
+    File(FileProgram),
 }
 
 /// The texts of the programs that come with the crate, by name.
@@ -147,7 +151,7 @@ pub const TEXTS: [(&str, &str); 9] = [
 
 impl ProgramConfig {
     /// The name of the program.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Trim(config) => config.text_name(),
             Self::TrimN(_) => "trim-n",
@@ -157,6 +161,7 @@ impl ProgramConfig {
             Self::Aifo(_) => "aifo",
             Self::SpPifo(_) => "sp-pifo",
             Self::Occamy(_) => "occamy",
+            Self::File(config) => &config.file,
         }
     }
 
@@ -183,7 +188,7 @@ impl ProgramConfig {
             Self::TrimN(config) => config.header_queue = queue,
             Self::Deflect(config) => config.header_queue = queue,
             Self::TrimDepth(config) => config.header_queue = queue,
-            Self::Fb(_) | Self::Aifo(_) | Self::SpPifo(_) | Self::Occamy(_) => {}
+            Self::Fb(_) | Self::Aifo(_) | Self::SpPifo(_) | Self::Occamy(_) | Self::File(_) => {}
         }
         self
     }
@@ -204,6 +209,7 @@ impl ProgramConfig {
             Self::Aifo(config) => config.load(target, facts),
             Self::SpPifo(config) => config.load(target, facts),
             Self::Occamy(config) => config.load(target, facts),
+            Self::File(config) => config.load(target, facts),
         }
     }
 }

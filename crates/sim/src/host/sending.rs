@@ -224,7 +224,7 @@ impl Outgoing {
             Sender::Udp(_) | Sender::Stream(_) => Wait::Pacing,
             _ if net.flows.applications.contains_key(&flow) => Wait::Application,
             // A loss probe with new data.
-            _ => Wait::Retransmission,
+            _ => Wait::Timeout,
         };
         let sending = Sending {
             now,

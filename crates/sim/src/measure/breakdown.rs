@@ -24,7 +24,7 @@ pub enum Wait {
     Application,
     /// It ended with a retransmission, and no timer had run out.
     Retransmission,
-    /// A retransmission timer ran out.
+    /// A timer ran out: that of retransmissions, or that of a loss probe.
     Timeout,
 }
 
@@ -177,9 +177,10 @@ impl Trails {
         let waits = self.senders[sending.flow as usize].get_or_insert(fresh);
         let gap = now - waits.last;
         let mut rest = gap;
-        let wait = if sending.timeouts > waits.timeouts {
+        let is_again = sending.flags & flag::RETRANSMISSION != 0;
+        let wait = if sending.timeouts > waits.timeouts || (is_again && self.trigger == Trigger::Deadline) {
             Wait::Timeout
-        } else if sending.flags & flag::RETRANSMISSION != 0 {
+        } else if is_again {
             Wait::Retransmission
         } else {
             match self.trigger {

@@ -6,8 +6,8 @@ use super::switches::{BufferSize, Part, SwitchSettings};
 use super::{
     ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario, read_transport,
 };
-use forebay_pisa::programs::{Notify, ProgramConfig};
-use forebay_settings::{Diagnostic, quoted, write_switch_tables};
+use forebay_pisa::programs::{Notify, ProgramConfig, TableEntry};
+use forebay_settings::{Diagnostic, quoted, setting_text, write_switch_tables};
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 
@@ -203,6 +203,19 @@ impl Writer {
             }
             ProgramConfig::Occamy(it) => {
                 self.bare("alpha", it.alpha).bare("expel", it.expel).bare("syncs", it.syncs);
+            }
+            ProgramConfig::File(it) => {
+                let constants = it.constants.iter().map(|(name, value)| format!("{name} = {value}"));
+                self.bare("constants", format!("{{ {} }}", constants.collect::<Vec<_>>().join(", ")));
+                let entry = |entry: &TableEntry| {
+                    format!(
+                        "{{ table = {}, key = {:?}, result = {:?} }}",
+                        quoted(&entry.table),
+                        entry.key,
+                        entry.result
+                    )
+                };
+                self.bare("entries", format!("[{}]", it.entries.iter().map(entry).collect::<Vec<_>>().join(", ")));
             }
             ProgramConfig::Deflect(_) | ProgramConfig::SpPifo(_) => {}
         }

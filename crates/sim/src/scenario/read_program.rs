@@ -1,8 +1,8 @@
 //! The table `[chip.options]`: the options of a chip's program.
 
 use forebay_pisa::programs::{
-    AifoProgram, DeflectProgram, FbProgram, Form, Notify, OccamyProgram, ProgramConfig, SpPifoProgram, TEXTS,
-    TrimDepthProgram, TrimNProgram, TrimProgram,
+    AifoProgram, DeflectProgram, FbProgram, FileProgram, Form, Notify, OccamyProgram, ProgramConfig, SpPifoProgram,
+    TEXTS, TableEntry, TrimDepthProgram, TrimNProgram, TrimProgram,
 };
 use forebay_settings::{Diagnostic, Table, Value};
 
@@ -23,6 +23,9 @@ fn keys_of(program: &str) -> &'static [&'static str] {
 
 /// Reads a program's name and its options.
 pub(super) fn read(name: &Value<'_>, options: Option<&Table<'_>>) -> Result<ProgramConfig, Diagnostic> {
+    if name.text().is_ok_and(|name| name.ends_with(".pisa")) {
+        return Ok(ProgramConfig::File(file(name, options)?));
+    }
     let words: Vec<(&str, &str)> = TEXTS.iter().map(|(name, _)| (*name, *name)).collect();
     let name = name.word(&words)?;
     if let Some(options) = options {
@@ -41,6 +44,43 @@ pub(super) fn read(name: &Value<'_>, options: Option<&Table<'_>>) -> Result<Prog
         "occamy" => ProgramConfig::Occamy(options.occamy()?),
         _ => ProgramConfig::SpPifo(SpPifoProgram),
     })
+}
+
+/// A program from a file, seen from the directory of the scenario.
+fn file(name: &Value<'_>, options: Option<&Table<'_>>) -> Result<FileProgram, Diagnostic> {
+    let path = name.directory().join(name.text()?);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let problem = match error.kind() {
+            std::io::ErrorKind::NotFound => format!("there is no file {}", path.display()),
+            _ => format!("cannot read {}: {error}", path.display()),
+        };
+        name.error(problem, "give the path of a program, seen from the directory of this file")
+    })?;
+    let mut program = FileProgram { file: path.display().to_string(), text, ..FileProgram::default() };
+    // A result names it from wherever it is.
+    if let Ok(path) = std::path::absolute(&path) {
+        program.file = path.display().to_string();
+    }
+    let Some(options) = options else { return Ok(program) };
+    options.allow(&["constants", "entries"], |_| false, "a program from a file")?;
+    if let Some(constants) = options.table("constants")? {
+        for key in constants.keys() {
+            if let Some(value) = constants.get(key) {
+                program.constants.push((key.to_owned(), value.integer()?));
+            }
+        }
+    }
+    for entry in options.tables("entries")? {
+        entry.allow(&["table", "key", "result"], |_| false, "")?;
+        let numbers = |key: &str| -> Result<Vec<u64>, Diagnostic> {
+            let value = entry.need(key, &format!("{key} = [0]"))?;
+            let list = value.list().ok_or_else(|| value.error("this is not a list", "give numbers such as [0, 7]"))?;
+            list.iter().map(Value::integer).collect()
+        };
+        let table = entry.need("table", "table = \"places\"")?.text()?.to_owned();
+        program.entries.push(TableEntry { table, key: numbers("key")?, result: numbers("result")? });
+    }
+    Ok(program)
 }
 
 /// The table, if there is one.

@@ -335,3 +335,37 @@ fn what_no_chip_can_be_is_refused() {
     let error = Scenario::read("test.toml", &text, &[]).unwrap_err().to_string();
     assert!(error.contains("in one pipeline") && error.contains("give 6 or more"), "{error}");
 }
+
+/// A program of somebody's own, seen from the directory of the scenario, with its constants and table entries; the resolved scenario
+/// runs it from anywhere.
+#[test]
+fn a_program_from_a_file() {
+    const PROGRAM: &str = "program own\nconstant ports\nconstant lost\nfield mine : 9\n\ningress\n\
+        table moved : exact(out_port 9) -> mine 9 size 64 @ 0\nstage 0\n  mine = moved(out_port)\nstage 1\n  drop when kind == DATA and mine == lost\n";
+    let directory = std::env::temp_dir().join(format!("forebay-own-program-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("own.pisa"), PROGRAM).unwrap();
+    let file = directory.join("test.toml").display().to_string();
+    // What is planned takes the place of this.
+    let text = |program: &str, chip: &str| {
+        format!("{}\n[[workload]]\nkind = \"permutation\"\nbytes = 1\n", network(4, program, chip))
+    };
+    let read = |chip: &str| Scenario::read(&file, &text("own.pisa", chip), &[]);
+    let problem = |chip: &str| read(chip).unwrap_err().to_string();
+    let options = "options = { constants = { lost = 7 }, entries = [{ table = \"moved\", key = [2], result = [7] }] }";
+    // What is for host 2 is dropped, what is for host 1 is not.
+    let described = forebay_sim::scenario::describe(&file, &text("own.pisa", options), &[]).unwrap();
+    let result = run_flows(&described, &[flow(0, 0, 1, 3_000), flow(us(1), 3, 2, 3_000)]);
+    assert!(result.flows[0].is_complete() && !result.flows[1].is_complete());
+    assert!(result.flows[1].drops > 0 && dropped(&result) == u64::from(result.flows[1].drops));
+
+    let refused = problem("options = { constants = { lost = 7, gone = 1 } }");
+    assert!(refused.contains("the program has no constant gone; it has ports, lost"), "{refused}");
+    assert!(problem("").contains("the constant lost is not given"));
+    assert!(problem("options = { table = 1 }").contains("the keys here are constants, entries"));
+    let refused = problem(&options.replace("[7]", "[7, 8]"));
+    assert!(refused.contains("moved"), "{refused}");
+    let refused = Scenario::read(&file, &text("none.pisa", ""), &[]).unwrap_err().to_string();
+    assert!(refused.contains("there is no file") && refused.contains("none.pisa"), "{refused}");
+    std::fs::remove_dir_all(&directory).unwrap();
+}

@@ -120,7 +120,7 @@ fn assert_parts_are_completion_times(result: &RunResult, what: &str) {
         assert_eq!(Some(times.total()), flow.fct(), "{what}: flow {number}: {times:?}");
         assert_eq!(times.hops[0].node, flow.spec.src, "{what}");
         let waited = |wait: Wait| times.waits[wait as usize] > Duration::ZERO;
-        assert!(!waited(Wait::Timeout) || flow.timeouts > 0, "{what}: {times:?}");
+        assert!(!waited(Wait::Retransmission) || flow.retransmissions > 0, "{what}: {times:?}");
         assert!(!waited(Wait::Application), "{what}: applications write all at once");
     }
 }
