@@ -48,7 +48,7 @@ fn claims(table: &Table) -> Vec<Measured> {
     for metric in &METRICS[..2] {
         for rival in ["TCP", "DCTCP"] {
             claims.push(
-                Measured::points("aifo-faster-every-load", below(table, "AIFO", rival, metric))
+                Measured::points("faster", below(table, "AIFO", rival, metric))
                     .at([rival.to_string(), words(metric).to_string()]),
             );
         }
@@ -66,12 +66,9 @@ fn claims(table: &Table) -> Vec<Measured> {
         for rival in ["AFQ", "SP-PIFO", "PIFO"] {
             let theirs = find(FIG14, "AIFO").at_08(metric) / find(FIG14, rival).at_08(metric);
             claims.push(
-                Measured::stat(
-                    "aifo-similar-their-ratio-label-0.8",
-                    &at(table, "AIFO", high, metric).ratio(&at(table, rival, high, metric)),
-                )
-                .at([rival.to_string(), words(metric).to_string()])
-                .theirs(theirs),
+                Measured::stat("similar", &at(table, "AIFO", high, metric).ratio(&at(table, rival, high, metric)))
+                    .at([rival.to_string(), words(metric).to_string()])
+                    .theirs(theirs),
             );
         }
     }
