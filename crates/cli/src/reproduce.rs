@@ -13,6 +13,7 @@ use forebay_reproduce::figure::{Figure, Paper, Scale};
 use forebay_reproduce::job::{self, FigurePlan, Job, Source};
 use forebay_reproduce::record::{FigureResult, Reproduction};
 use forebay_reproduce::render;
+use forebay_reproduce::sequential::next_seeds;
 use forebay_reproduce::store::Store;
 use forebay_reproduce::table::{Row, Table};
 use forebay_reproduce::{Metrics, papers};
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     }
     output::stop_gently();
     match mode {
-        Mode::Here => all.figures = run_all(&chosen, args, Shard::ALL)?,
+        Mode::Here => all.figures = run_until_decided(chosen, args)?,
         Mode::Shard(shard) => {
             let figures = run_all(&chosen, args, shard)?;
             return tell_shard(&chosen, &figures, shard);
@@ -226,6 +227,29 @@ fn batch(args: &ReproduceArgs, chosen: &[Chosen<'_>], out: &Path, options: Optio
     let keys: Vec<String> = jobs.iter().map(|(_, job)| job.key.to_string()).collect();
     let name = slurm::name_of(command.iter().chain(&keys).map(String::as_str));
     Ok(Batch { name, command, runs: jobs.len(), directory: PathBuf::from(out).join(LOGS), options })
+}
+
+/// Runs all figures, then those whose claims are open with further seeds, as many as their scenarios allow.
+fn run_until_decided(mut chosen: Vec<Chosen<'_>>, args: &ReproduceArgs) -> Result<Vec<FigureResult>, Failure> {
+    let mut all = run_all(&chosen, args, Shard::ALL)?;
+    let scale = scale_of(args);
+    loop {
+        for (own, result) in chosen.iter_mut().zip(&all) {
+            own.plan.jobs.clear();
+            if result.missing > 0 {
+                continue;
+            }
+            let claims = own.figure.judged(own.paper.id, &result.table);
+            let seeds = next_seeds(&claims, scale, &result.table.seeds(), own.plan.most_seeds);
+            if !seeds.is_empty() {
+                own.plan.jobs = job::plan_further(own.paper, own.figure, scale, &own.source, &seeds)?.jobs;
+            }
+        }
+        if output::is_interrupted() || chosen.iter().all(|own| own.plan.jobs.is_empty()) {
+            return Ok(all);
+        }
+        all = all.into_iter().zip(run_all(&chosen, args, Shard::ALL)?).map(|(first, more)| first.with(&more)).collect();
+    }
 }
 
 /// Runs what is not finished yet of a part.

@@ -84,7 +84,22 @@ pub struct Figure {
 
 include!(concat!(env!("OUT_DIR"), "/claims.rs"));
 
+/// What a figure of variants is called and shows.
+pub(crate) struct Variant {
+    pub(crate) id: &'static str,
+    pub(crate) number: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) setting: &'static str,
+    pub(crate) text: &'static str,
+}
+
 impl Figure {
+    /// The same measures and plots with another file, about which the paper says nothing: runs that show what a figure depends on.
+    pub(crate) fn variant(self, of: &Variant) -> Self {
+        let Variant { id, number, title, setting, text } = *of;
+        Self { id, number, title, setting, text, files: &[], claims: |_| Vec::new(), ..self }
+    }
+
     /// What the paper says about it: `scenarios/<paper>/claims/<figure>.toml`, which comes with the program.
     ///
     /// # Panics

@@ -32,12 +32,37 @@ pub struct Job {
 pub struct FigurePlan {
     /// In the order of the sweep.
     pub jobs: Vec<Job>,
+    /// The seeds of these jobs.
+    pub seeds: Vec<u64>,
+    /// How many seeds may be run until all is decided.
+    pub most_seeds: usize,
     /// What the scale says about itself.
     pub says: Option<String>,
 }
 
 /// The jobs of a figure. All of its points are read before any is run.
 pub fn plan(paper: &Paper, figure: &Figure, scale: Scale, source: &Source) -> Result<FigurePlan, Diagnostic> {
+    plan_of(paper, figure, scale, source, None)
+}
+
+/// The jobs of a figure with other seeds: the same points, so that everything stays paired.
+pub fn plan_further(
+    paper: &Paper,
+    figure: &Figure,
+    scale: Scale,
+    source: &Source,
+    seeds: &[u64],
+) -> Result<FigurePlan, Diagnostic> {
+    plan_of(paper, figure, scale, source, Some(seeds))
+}
+
+fn plan_of(
+    paper: &Paper,
+    figure: &Figure,
+    scale: Scale,
+    source: &Source,
+    seeds: Option<&[u64]>,
+) -> Result<FigurePlan, Diagnostic> {
     let checked = match figure.work {
         Work::Simulate(_) => Checked::Scenarios,
         Work::Compute(_) => Checked::Names,
@@ -45,7 +70,10 @@ pub fn plan(paper: &Paper, figure: &Figure, scale: Scale, source: &Source) -> Re
     // The file itself is the full scale, unless it says what that is.
     let has = |name: &str| has_scale(source, name);
     let name = if scale == Scale::Full && !has("full")? { None } else { Some(scale.name()) };
-    let plan = read_at(&source.name, &source.text, &[], name, checked)?;
+    let mut plan = read_at(&source.name, &source.text, &[], name, checked)?;
+    if let Some(seeds) = seeds {
+        plan.seeds = seeds.to_vec();
+    }
     let parameters = match figure.work {
         Work::Simulate(_) => Vec::new(),
         Work::Compute(_) => parameters(source, &plan.sets)?,
@@ -80,7 +108,7 @@ pub fn plan(paper: &Paper, figure: &Figure, scale: Scale, source: &Source) -> Re
             jobs.push(Job { point: job, key: hash.0, sets });
         }
     }
-    Ok(FigurePlan { jobs, says: plan.says })
+    Ok(FigurePlan { jobs, seeds: plan.seeds, most_seeds: plan.most_seeds, says: plan.says })
 }
 
 fn has_scale(source: &Source, name: &str) -> Result<bool, Diagnostic> {

@@ -8,6 +8,7 @@
 //! * [`job`] makes jobs of a figure's file and runs them;
 //! * [`store`] keeps the numbers of jobs that are finished, under a key of everything they depend on;
 //! * [`statement`] reads the papers' statements, [`verdict`] has the rules, [`claim`] puts both beside what was [`measured`];
+//! * [`sequential`] says with which seeds to go on;
 //! * [`render`] makes the pages.
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ pub mod panel;
 pub mod papers;
 pub mod record;
 pub mod render;
+pub mod sequential;
 pub mod stat;
 pub mod statement;
 pub mod store;

@@ -57,6 +57,7 @@ pub struct Panel {
     series_by: Option<(&'static str, &'static str)>,
     curves: Vec<(&'static str, &'static str)>,
     paper: Vec<(&'static str, Vec<(f64, f64)>)>,
+    joined: bool,
 }
 
 /// A point of a plot.
@@ -98,6 +99,8 @@ pub struct Plot {
     pub categories: Vec<String>,
     /// Lines, bars or curves.
     pub series: Vec<Series>,
+    /// Whether the points of a curve follow each other; else each stands for itself.
+    pub joined: bool,
 }
 
 impl Panel {
@@ -115,6 +118,7 @@ impl Panel {
             series_by: None,
             curves: Vec::new(),
             paper: Vec::new(),
+            joined: true,
         }
     }
 
@@ -205,6 +209,13 @@ impl Panel {
         self
     }
 
+    /// Points of curves are packets or the like, which no line joins.
+    #[must_use]
+    pub fn unjoined(mut self) -> Self {
+        self.joined = false;
+        self
+    }
+
     /// The paper's own numbers for a series, in the units of the axes.
     #[must_use]
     pub fn paper(mut self, series: &'static str, points: &[(f64, f64)]) -> Self {
@@ -226,6 +237,7 @@ impl Panel {
             y: self.y.clone(),
             categories: Vec::new(),
             series: Vec::new(),
+            joined: self.joined,
         };
         let by_variant = self.form == Form::Bars && self.key.is_empty();
         if self.form == Form::Bars {
@@ -302,6 +314,15 @@ impl Panel {
 }
 
 impl Plot {
+    /// The least and the largest number that can be, in the unit that is shown: what is never negative is not, and no more than all is possible.
+    pub fn bounds(&self) -> (f64, f64) {
+        let ours = self.series.iter().filter(|series| !series.is_paper).flat_map(|series| &series.points);
+        let shown: Vec<f64> = ours.map(|point| self.y.unit.shown(point.y)).collect();
+        let low = if shown.iter().all(|y| *y >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+        let is_share = self.y.unit == Unit::Share && shown.iter().all(|y| *y <= 100.0);
+        (low, if is_share { 100.0 } else { f64::INFINITY })
+    }
+
     /// Adds a series, unless it has no value at all.
     fn add(&mut self, name: String, points: impl Iterator<Item = (f64, Stat)>) {
         let points = points.filter(|(x, y)| x.is_finite() && !y.is_empty());
@@ -333,6 +354,11 @@ mod tests {
         assert_eq!((groups.categories.len(), groups.series.len()), (2, 2));
         let split = Panel::bars("", "").y("y", "y", Unit::None).series_by("workload.0.load", "at ").plot(&table);
         assert_eq!(split.series[0].name, "at 0.2");
+        assert_eq!(plot.bounds(), (0.0, f64::INFINITY));
+        let share =
+            Panel::lines("", "").x("workload.0.load", "load", Unit::Share).y("y", "y", Unit::Share).y_times(1e-3);
+        assert_eq!(share.plot(&table).bounds(), (0.0, 100.0));
+        assert_eq!(lines.clone().y_times(-1.0).plot(&table).bounds().0, f64::NEG_INFINITY);
         let curves = Panel::curves("", "").curve("line", "queue").variants(&["ABM"]).plot(&table);
         assert_eq!(curves.series[0].name, "ABM queue");
         assert_eq!(curves.series[0].points.len(), 2);

@@ -33,6 +33,7 @@ svg.plot .c0 { stroke: #0072b2; fill: #0072b2; } svg.plot .c1 { stroke: #d55e00;
 svg.plot .c2 { stroke: #009e73; fill: #009e73; } svg.plot .c3 { stroke: #cc79a7; fill: #cc79a7; }
 svg.plot .c4 { stroke: #e69f00; fill: #e69f00; } svg.plot .c5 { stroke: #56b4e9; fill: #56b4e9; }
 svg.plot .c6 { stroke: #7a7f87; fill: #7a7f87; } svg.plot .c7 { stroke: #8c5fc7; fill: #8c5fc7; }
+svg.plot .dots { fill: none; stroke-width: 2.6; stroke-linecap: round; }
 svg.plot .line { fill: none !important; } svg.plot .bar { stroke: none; }
 ";
 
@@ -74,9 +75,21 @@ struct Range {
     log: bool,
     from: f64,
     to: f64,
+    /// What intervals do not go beyond.
+    bounds: (f64, f64),
 }
 
+/// No bounds.
+const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
 impl Range {
+    /// Where an interval begins and ends, within what is possible and what is shown; `None` if there is none.
+    fn interval(&self, point: &PlotPoint) -> Option<(f64, f64)> {
+        let half = point.half.filter(|half| *half > 0.0)?;
+        let (low, high) = ((point.y - half).max(self.bounds.0), (point.y + half).min(self.bounds.1));
+        Some((self.at(low.max(self.low)), self.at(high.min(self.high))))
+    }
+
     fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low).log10() - self.low.log10()) / (self.high.log10() - self.low.log10())
@@ -117,7 +130,14 @@ fn range(values: &[f64], axis: &Axis, from: f64, to: f64, from_zero: bool) -> Ra
     if axis.log {
         // Room around the points; bars need a foot.
         let room = (high / low).max(1.5).powf(0.06);
-        return Range { low: low / room / if from_zero { 2.0 } else { 1.0 }, high: high * room, log: true, from, to };
+        return Range {
+            low: low / room / if from_zero { 2.0 } else { 1.0 },
+            high: high * room,
+            log: true,
+            from,
+            to,
+            bounds: OPEN,
+        };
     }
     if from_zero || (low >= 0.0 && low < 0.6 * high) {
         low = low.min(0.0);
@@ -126,7 +146,7 @@ fn range(values: &[f64], axis: &Axis, from: f64, to: f64, from_zero: bool) -> Ra
         let room = (high - low).max(high.abs() * 1e-3).max(1e-9) * 0.08;
         (low, high) = (low - room, high + room);
     }
-    Range { low, high, log: false, from, to }
+    Range { low, high, log: false, from, to, bounds: OPEN }
 }
 
 /// The rows of the legend: names of series with their places.
@@ -175,13 +195,24 @@ fn height(plot: &Plot) -> f64 {
 fn content(plot: &Plot, names: &[String]) -> String {
     let shown: Vec<Series> = plot.series.iter().map(|series| shown(plot, series)).collect();
     let points = || shown.iter().flat_map(|series| &series.points);
+    let bounds = plot.bounds();
     let ys: Vec<f64> = points()
-        .flat_map(|point| [point.y - point.half.unwrap_or(0.0), point.y + point.half.unwrap_or(0.0), point.y])
+        .flat_map(|point| {
+            let half = point.half.unwrap_or(0.0);
+            [(point.y - half).max(bounds.0), (point.y + half).min(bounds.1), point.y]
+        })
         .collect();
     let is_bars = plot.form == Form::Bars;
-    let y = range(&ys, &plot.y, HEIGHT, TOP, is_bars);
+    let y = Range { bounds, ..range(&ys, &plot.y, HEIGHT, TOP, is_bars) };
     let x = if is_bars {
-        Range { low: -0.5, high: plot.categories.len().max(1) as f64 - 0.5, log: false, from: LEFT, to: WIDTH - RIGHT }
+        Range {
+            low: -0.5,
+            high: plot.categories.len().max(1) as f64 - 0.5,
+            log: false,
+            from: LEFT,
+            to: WIDTH - RIGHT,
+            bounds: OPEN,
+        }
     } else {
         let xs: Vec<f64> = points().map(|point| point.x).collect();
         range(&xs, &plot.x, LEFT, WIDTH - RIGHT, false)
@@ -328,8 +359,7 @@ fn tooltip(series: &Series, x: &str, point: &PlotPoint) -> String {
 }
 
 fn whisker(at: f64, point: &PlotPoint, colour: usize, y: &Range, out: &mut String) {
-    if let Some(half) = point.half.filter(|half| *half > 0.0) {
-        let (low, high) = (y.at((point.y - half).max(y.low)), y.at((point.y + half).min(y.high)));
+    if let Some((low, high)) = y.interval(point) {
         out.push_str(&format!(
             "<path class=\"whisker c{}\" d=\"M{at:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h6M{:.1} {high:.1}h6\"/>",
             colour % COLOURS,
@@ -343,7 +373,10 @@ fn draw_line(plot: &Plot, series: &Series, colour: usize, x: &Range, y: &Range, 
     let is_visible = |point: &&PlotPoint| (!y.log || point.y > 0.0) && (!x.log || point.x > 0.0);
     let points: Vec<&PlotPoint> = series.points.iter().filter(is_visible).collect();
     let path: Vec<String> = points.iter().map(|point| format!("{:.1} {:.1}", x.at(point.x), y.at(point.y))).collect();
-    if path.len() > 1 {
+    if !plot.joined && !series.is_paper {
+        let dots: Vec<String> = path.iter().map(|at| format!("M{at}h0")).collect();
+        out.push_str(&format!("<path class=\"dots {}\" d=\"{}\"/>", line_class(series, colour), dots.concat()));
+    } else if path.len() > 1 {
         out.push_str(&format!("<path class=\"line {}\" d=\"M{}\"/>", line_class(series, colour), path.join("L")));
     }
     if plot.form == Form::Curves {
@@ -377,8 +410,7 @@ fn draw_bars(series: &Series, colour: usize, (number, of): (usize, usize), x: &R
             (width - 1.0).max(1.0),
             (foot - top).abs()
         ));
-        if let Some(half) = point.half.filter(|half| *half > 0.0) {
-            let (low, high) = (y.at((point.y - half).max(y.low)), y.at(point.y + half));
+        if let Some((low, high)) = y.interval(point) {
             out.push_str(&format!("<path class=\"axis\" d=\"M{middle:.1} {low:.1}V{high:.1}\"/>"));
         }
     }
@@ -389,8 +421,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn intervals_stay_within_what_is_possible() {
+        let range = Range { low: 0.0, high: 105.0, log: false, from: 0.0, to: 105.0, bounds: (0.0, 100.0) };
+        let point = |y, half| PlotPoint { x: 0.0, y, half: Some(half) };
+        assert_eq!(range.interval(&point(90.0, 20.0)), Some((70.0, 100.0)));
+        assert_eq!(range.interval(&point(5.0, 20.0)), Some((0.0, 25.0)));
+        assert_eq!(range.interval(&point(5.0, 0.0)), None);
+    }
+
+    #[test]
     fn ticks_are_round() {
-        let range = |low, high, log| Range { low, high, log, from: 0.0, to: 1.0 }.ticks();
+        let range = |low, high, log| Range { low, high, log, from: 0.0, to: 1.0, bounds: OPEN }.ticks();
         assert_eq!(range(0.0, 1.05, false), [0.0, 0.5, 1.0]);
         assert_eq!(range(0.0, 5.2, false), [0.0, 2.0, 4.0]);
         assert_eq!(range(0.9, 1_100.0, true), [1.0, 10.0, 100.0, 1_000.0]);

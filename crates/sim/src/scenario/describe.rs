@@ -7,7 +7,7 @@ use super::{
     ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario, read_transport,
 };
 use forebay_pisa::programs::{Notify, ProgramConfig, TableEntry};
-use forebay_settings::{Diagnostic, quoted, setting_text, write_switch_tables};
+use forebay_settings::{Diagnostic, quoted, write_switch_tables};
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 

@@ -10,6 +10,7 @@ use forebay_settings::{Diagnostic, Table, Value};
 #[derive(Default)]
 pub(super) struct Scale<'d> {
     pub(super) seeds: Option<Value<'d>>,
+    pub(super) most_seeds: Option<Value<'d>>,
     /// For all points.
     pub(super) sets: Vec<(String, String)>,
     /// Other values of keys of the sweep's grid.
@@ -31,7 +32,7 @@ pub(super) fn read<'d>(root: &Table<'d>, name: &str, sets: &[(String, String)]) 
             ..root.missing("scale", "")
         });
     };
-    table.allow(&["seeds", "set", "grid", "variants", "says"], |_| false, "")?;
+    table.allow(&["seeds", "most_seeds", "set", "grid", "variants", "says"], |_| false, "")?;
     let given = |key: &str| -> Result<Vec<Given<'d>>, Diagnostic> {
         let mut given = Vec::new();
         if let Some(inner) = table.table(key)? {
@@ -50,6 +51,7 @@ pub(super) fn read<'d>(root: &Table<'d>, name: &str, sets: &[(String, String)]) 
     };
     Ok(Scale {
         seeds: table.get("seeds"),
+        most_seeds: table.get("most_seeds"),
         sets: given("set")?.iter().map(|own| (own.key.clone(), own.value.to_argument())).collect(),
         grid: given("grid")?.into_iter().map(|own| (own.key, own.value)).collect(),
         variants,

@@ -17,6 +17,8 @@ const MOST_RUNS: usize = 100_000;
 pub struct SweepPlan {
     /// At least one, all different.
     pub seeds: Vec<u64>,
+    /// How many seeds may be run until the results decide; as many as `seeds` if nothing is said.
+    pub most_seeds: usize,
     /// At least one, with different labels.
     pub points: Vec<SweepPoint>,
     /// What the scale sets for all points: to be applied after the command line's settings and before a point's own.
@@ -104,8 +106,11 @@ pub fn read_at(
         let scale = scale.map_or(Ok(Scale::default()), |name| scale::read(root, name, sets))?;
         let seed = root.get("seed").map_or(Ok(1), |value| value.integer())?;
         let (mut seeds, mut grid, mut variants) = (vec![seed], Vec::new(), Vec::new());
+        let mut most_seeds = scale.most_seeds.clone();
         if let Some(table) = root.table("sweep")? {
-            table.allow(&["seeds", "grid", "variant"], |_| false, "")?;
+            table.allow(&["seeds", "most_seeds", "grid", "variant"], |_| false, "")?;
+            // What a scale says about seeds is all that there is to say.
+            most_seeds = most_seeds.or_else(|| table.get("most_seeds").filter(|_| scale.seeds.is_none()));
             if let Some(value) = table.get("seeds") {
                 seeds = read_seeds(&value)?;
                 refuse_given("seed", &value, sets)?;
@@ -117,6 +122,7 @@ pub fn read_at(
             seeds = read_seeds(value)?;
             refuse_given("seed", value, sets)?;
         }
+        let most_seeds = most_seeds.map_or(Ok(seeds.len()), |value| read_most(&value, seeds.len()))?;
         for (key, value) in &scale.grid {
             let values = list_of(value)?;
             match grid.iter_mut().find(|axis| axis.key == *key) {
@@ -146,8 +152,24 @@ pub fn read_at(
             let grid = settings[draft.own..].to_vec();
             SweepPoint { label: draft.label.clone(), settings, variant: draft.variant.to_owned(), grid }
         };
-        Ok(SweepPlan { seeds, points: drafts.iter().map(point).collect(), sets: scale.sets, says: scale.says })
+        Ok(SweepPlan {
+            seeds,
+            most_seeds,
+            points: drafts.iter().map(point).collect(),
+            sets: scale.sets,
+            says: scale.says,
+        })
     })
+}
+
+/// A limit of seeds, not below those that are run anyway.
+fn read_most(value: &Value<'_>, seeds: usize) -> Result<usize, Diagnostic> {
+    let most: usize = value.number()?;
+    if most < seeds || most > MOST_RUNS {
+        let problem = format!("{seeds} seeds are run, and {most} should be the most");
+        return Err(value.error(problem, format!("give {seeds} to {MOST_RUNS}")));
+    }
+    Ok(most)
 }
 
 /// A list of seeds, or a range such as "1-5".
@@ -431,6 +453,21 @@ transport = "dctcp"
     }
 
     #[test]
+    fn a_sweep_may_go_on_with_further_seeds() {
+        let most = |sweep: &str, scale: &str, name| {
+            let text = format!("{SCENARIO}[sweep]\n{sweep}\n[scale.quick]\n{scale}\n");
+            read_at("x.toml", &text, &[], name, Checked::Scenarios).map(|plan| (plan.seeds.len(), plan.most_seeds))
+        };
+        assert_eq!(most("seeds = \"1-3\"", "", None), Ok((3, 3)));
+        assert_eq!(most("seeds = \"1-3\"\nmost_seeds = 9", "", None), Ok((3, 9)));
+        assert_eq!(most("seeds = \"1-3\"\nmost_seeds = 9", "", Some("quick")), Ok((3, 9)));
+        assert_eq!(most("seeds = \"1-3\"\nmost_seeds = 9", "seeds = [1]", Some("quick")), Ok((1, 1)));
+        assert_eq!(most("seeds = \"1-3\"", "seeds = [1]\nmost_seeds = 4", Some("quick")), Ok((1, 4)));
+        let error = most("seeds = \"1-3\"\nmost_seeds = 2", "", None).unwrap_err().to_string();
+        assert!(error.contains("3 seeds are run") && error.contains("give 3 to"), "{error}");
+    }
+
+    #[test]
     fn a_scale_takes_other_seeds_values_and_settings_and_fewer_variants() {
         let text = format!(
             "{SCENARIO}[sweep]\nseeds = \"1-9\"\n[sweep.grid]\n\"workload.0.load\" = [0.2, 0.4]\n\
@@ -445,7 +482,7 @@ transport = "dctcp"
         assert_eq!((point.variant.as_str(), point.grid.len(), point.grid[0].1.as_str()), ("ABM", 1, "0.5"));
         let given: Vec<_> = quick.sets.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         assert_eq!(given, [("duration", "2ms"), ("topology.hosts", "5")]);
-        assert_eq!(quick.says.as_deref(), Some("short"));
+        assert_eq!((quick.says.as_deref(), quick.most_seeds), (Some("short"), 1));
         let own = at(None);
         assert_eq!((own.seeds.len(), own.points.len(), own.sets.len()), (9, 4, 0));
         let bad = |scale: &str, part: &str| {

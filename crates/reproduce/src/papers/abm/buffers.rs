@@ -45,7 +45,7 @@ fn claims(table: &Table) -> Vec<Measured> {
             let ratio = get(protocol, "ABM", size).ratio(&get(protocol, "ABM", 9600.0));
             (format!("{} KB", size / 1e3), ratio.between(0.5, 1.5))
         });
-        claims.push(Measured::points("abm-slowdown-within-half-9.6-kb", points.collect()).at([protocol.to_string()]));
+        claims.push(Measured::points("shallow-buffers", points.collect()).at([protocol.to_string()]));
     }
     for policy in ["DT", "IB"] {
         let ratio = get("DCTCP", policy, 7000.0).ratio(&get("DCTCP", "ABM", 7000.0));

@@ -12,7 +12,7 @@ mod reference;
 mod surfaces;
 mod transports;
 
-use crate::figure::Paper;
+use crate::figure::{Figure, Paper, Variant};
 
 /// The paper and its figures.
 pub(super) fn paper() -> Paper {
@@ -26,6 +26,7 @@ pub(super) fn paper() -> Paper {
         intervals::figure(),
         reference::figure(),
     ]);
+    figures.extend(in_the_authors_setting());
     Paper {
         id: "abm",
         system: "ABM",
@@ -36,4 +37,32 @@ pub(super) fn paper() -> Paper {
                 payload at 10 Gb/s, and a flow of web search opens its connection first (80 us).",
         figures,
     }
+}
+
+/// Figures 8, 10 and 12 in the setting of the authors' script.
+fn in_the_authors_setting() -> [Figure; 3] {
+    const SETTING: &str = "64 servers under two leaves, the buffer of 40 ports, FIFOs in front of the servers' links.";
+    [
+        isolation::figure().variant(&Variant {
+            id: "fig8-authors",
+            number: "8 in the authors' setting",
+            title: "Three transport protocols in queues of their own, against the load of Cubic",
+            setting: SETTING,
+            text: include_str!("../../../../../scenarios/abm/fig8-authors.toml"),
+        }),
+        queues::figure().variant(&Variant {
+            id: "fig10-authors",
+            number: "10 in the authors' setting",
+            title: "The same traffic over more and more queues of each port",
+            setting: SETTING,
+            text: include_str!("../../../../../scenarios/abm/fig10-authors.toml"),
+        }),
+        intervals::figure().variant(&Variant {
+            id: "fig12-authors",
+            number: "12 in the authors' setting",
+            title: "Statistics that are brought up to date every 1 to 1,000 round trips",
+            setting: SETTING,
+            text: include_str!("../../../../../scenarios/abm/fig12-authors.toml"),
+        }),
+    ]
 }

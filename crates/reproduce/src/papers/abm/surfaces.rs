@@ -105,10 +105,7 @@ fn claims_of_steady_states(t: &Table) -> Vec<Measured> {
         Measured::stat("dt-free-buffer-tends-zero-number", &most.get("free")).telling([af.to_string(), be.to_string()]),
         Measured::points("dt-af-threshold-drops-queues-congested", falls(t, "DT", "af_threshold", "be", "af")),
         Measured::points("dt-free-buffer-falls-queues", falls(t, "DT", "free", "be", "af")),
-        Measured::points(
-            "abm-af-does-depend-number-queues",
-            against_first(t, "ABM", "af_threshold", ("be", "af"), same),
-        ),
+        Measured::points("isolation", against_first(t, "ABM", "af_threshold", ("be", "af"), same)),
         Measured::points("equation-6-lemma-2-give-free", equation.collect()),
     ]
 }
@@ -205,17 +202,11 @@ fn claims_of_tolerance(t: &Table) -> Vec<Measured> {
             "dt-burst-tolerance-falls-number-congested-2",
             falls(t, "DT, queues", "volume", "congested", "rate"),
         ),
-        Measured::points(
-            "abm-stays-high-whatever-number-congested",
-            against_first(t, "ABM, ports", "volume", keys, no_less),
-        ),
-        Measured::points(
-            "abm-stays-whatever-number-congested-queues",
-            against_first(t, "ABM, queues", "volume", keys, same),
-        ),
-        Measured::stat("abm-above-dt-high-load-least", &smallest("ABM, ports").minus(&smallest("DT, ports")))
+        Measured::points("tolerance-ports", against_first(t, "ABM, ports", "volume", keys, no_less)),
+        Measured::points("tolerance-queues", against_first(t, "ABM, queues", "volume", keys, same)),
+        Measured::stat("abm-above-dt-ports", &smallest("ABM, ports").minus(&smallest("DT, ports")))
             .telling([many.to_string()]),
-        Measured::stat("congested-queues-one-port", &smallest("ABM, queues").minus(&smallest("DT, queues")))
+        Measured::stat("abm-above-dt-queues", &smallest("ABM, queues").minus(&smallest("DT, queues")))
             .telling([many.to_string()]),
         Measured::points("equations-6-8-give-dt-queue", equal(t, "DT", "length", "length_equation")),
         Measured::points("equations-10-11-give-abm-queue", equal(t, "ABM", "length", "length_equation")),

@@ -42,11 +42,11 @@ fn claims(table: &Table) -> Vec<Measured> {
         along.less(&format!("{protocol} with ABM"), &format!("{protocol} with DT"), request, INCAST)
     };
     let gain = |protocol: &str, request: f64| {
-        Measured::stat("queries-slowdown-dt", &less(protocol, request))
+        Measured::stat("queries-vs-dt", &less(protocol, request))
             .at([protocol.to_string(), (request * 100.0).to_string()])
     };
     let none = |protocol: &str, request: f64| {
-        Measured::stat("queries-slowdown-dt-good-none", &less(protocol, request))
+        Measured::stat("queries-vs-dt-none", &less(protocol, request))
             .at([protocol.to_string(), (request * 100.0).to_string()])
     };
     vec![

@@ -48,7 +48,7 @@ fn claims(table: &Table) -> Vec<Measured> {
     for metric in &METRICS[..2] {
         for rival in ["TCP", "DCTCP"] {
             claims.push(
-                Measured::points("aifo-faster-every-load", below(table, "AIFO", rival, metric))
+                Measured::points("faster", below(table, "AIFO", rival, metric))
                     .at([rival.to_string(), words(metric).to_string()]),
             );
         }
@@ -66,12 +66,9 @@ fn claims(table: &Table) -> Vec<Measured> {
         for rival in ["AFQ", "SP-PIFO", "PIFO"] {
             let theirs = find(FIG14, "AIFO").at_08(metric) / find(FIG14, rival).at_08(metric);
             claims.push(
-                Measured::stat(
-                    "aifo-similar-their-ratio-label-0.8",
-                    &at(table, "AIFO", high, metric).ratio(&at(table, rival, high, metric)),
-                )
-                .at([rival.to_string(), words(metric).to_string()])
-                .theirs(theirs),
+                Measured::stat("similar", &at(table, "AIFO", high, metric).ratio(&at(table, rival, high, metric)))
+                    .at([rival.to_string(), words(metric).to_string()])
+                    .theirs(theirs),
             );
         }
     }
@@ -83,15 +80,11 @@ fn claims(table: &Table) -> Vec<Measured> {
     let values: Vec<(&str, Stat)> =
         order.into_iter().map(|scheme| (scheme, at(table, scheme, high, METRICS[0]))).collect();
     claims.push(Measured::order("authors-order-label-0.8", &values).telling([percent(high)]));
-    for size in ["10KB", "20KB", "30KB", "50KB", "80KB"] {
-        let metric = format!("size.{size}.mean_ms");
-        let time = |scheme: &str| at(table, scheme, LABEL_07, &metric);
-        let faster = |rival: &str| (format!("than with {rival}"), time("AIFO").less_than(&time(rival)));
-        claims.push(
-            Measured::points("flows-faster-aifo-label-0.7", ["TCP", "DCTCP"].map(faster).to_vec())
-                .at([size.to_string()]),
-        );
-    }
+    let faster = ["10KB", "20KB", "30KB", "50KB", "80KB"].into_iter().flat_map(|size| {
+        let time = move |scheme: &str| at(table, scheme, LABEL_07, &format!("size.{size}.mean_ms"));
+        ["TCP", "DCTCP"].map(|rival| (format!("{size}, than with {rival}"), time("AIFO").less_than(&time(rival))))
+    });
+    claims.push(Measured::points("flows-faster-aifo-label-0.7", faster.collect()));
     for load in loads(table).into_iter().filter(|load| [LOADS[0], LABEL_07, LOADS[6]].contains(load)) {
         claims.push(near_the_authors_data(table, FIG14, load, &METRICS));
     }

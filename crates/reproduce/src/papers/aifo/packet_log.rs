@@ -32,7 +32,7 @@ fn panels() -> Vec<Panel> {
             .x("", "order of arrival", Unit::Packets)
             .y("", "rank: bytes left of the flow", Unit::Megabytes)
             .y_times(1e-6);
-        FLOWS.into_iter().fold(panel, |panel, (curve, name)| panel.curve(curve, name))
+        FLOWS.into_iter().fold(panel, |panel, (curve, name)| panel.curve(curve, name)).unjoined()
     };
     let order = |letter, title, variant: &'static [&'static str]| {
         Panel::curves(letter, title)
@@ -41,6 +41,7 @@ fn panels() -> Vec<Panel> {
             .y("", "rank: bytes left of the flow", Unit::Megabytes)
             .y_times(1e-6)
             .curve("first_of_small", "")
+            .unjoined()
     };
     vec![
         log("12a", "FIFO", &["FIFO"]),
@@ -74,7 +75,7 @@ fn claims(table: &Table) -> Vec<Measured> {
     }
     for scheme in ["SP-PIFO", "AIFO"] {
         claims.push(
-            Measured::stat("small-flow-ends-about-time-pifo", &of(scheme, "end.small").ratio(&of("PIFO", "end.small")))
+            Measured::stat("small-ends-as-pifo", &of(scheme, "end.small").ratio(&of("PIFO", "end.small")))
                 .at([scheme.to_string()]),
         );
     }

@@ -101,7 +101,7 @@ fn claims_of_the_prose(table: &Table) -> Vec<Measured> {
         let metrics = &METRICS[..2];
         let lines =
             metrics.iter().flat_map(|metric| ranked.iter().flat_map(move |scheme| below(table, scheme, rival, metric)));
-        let claim = Measured::points("aifo-pifo-pieo-sp-pifo-small", lines.collect()).at([rival.to_string()]);
+        let claim = Measured::points("small-vs", lines.collect()).at([rival.to_string()]);
         claims.push(claim);
     }
     let at_high = |metric: &str| -> Vec<(&str, Stat)> {
@@ -156,9 +156,7 @@ fn claims_7(table: &Table) -> Vec<Measured> {
         for metric in METRICS {
             let theirs = find(FIG7, a).at_08(metric) / find(FIG7, b).at_08(metric);
             claims.push(
-                Measured::stat("close-their-ratio-label-0.8", &ratio(table, a, b, high, metric))
-                    .at([a, b, words(metric)])
-                    .theirs(theirs),
+                Measured::stat("close", &ratio(table, a, b, high, metric)).at([a, b, words(metric)]).theirs(theirs),
             );
         }
     }
@@ -176,7 +174,7 @@ fn against_the_authors_runs(table: &Table) -> Vec<Measured> {
         for (metric, short) in METRICS.into_iter().zip(short) {
             let (length, theirs) = if full { ("1 s", find(FIG7, scheme).of(metric)[3]) } else { ("40 ms", short) };
             claims.push(
-                Measured::stat("label-0.5-authors-code", &at(table, scheme, LABEL_05, metric))
+                Measured::stat("authors-run", &at(table, scheme, LABEL_05, metric))
                     .at([scheme, words(metric)])
                     .telling([length])
                     .theirs(theirs),

@@ -87,13 +87,11 @@ fn claims_of_udp(table: &Table) -> Vec<Measured> {
     let mut claims = vec![Measured::points("fifo-flows-converge-rate", equal_shares(table, "FIFO"))];
     let sampled = format!("{:.1}%", 100.0 * share(table, "AIFO, every packet sampled", 3, 3).mean());
     for flow in 2..=4 {
-        let all = Measured::stat("aifo-flow-gets-bandwidth-when-comes", &share(table, "AIFO", flow, flow))
-            .at([flow])
-            .telling([&sampled]);
+        let all = Measured::stat("newest-gets-all", &share(table, "AIFO", flow, flow)).at([flow]).telling([&sampled]);
         claims.push(all);
     }
     for flow in 1..=3 {
-        let none = Measured::stat("aifo-flow-drops-zero-when-flow", &share(table, "AIFO", flow, flow + 1))
+        let none = Measured::stat("others-get-none", &share(table, "AIFO", flow, flow + 1))
             .at([flow, flow + 1])
             .telling([&sampled]);
         claims.push(none);
@@ -115,7 +113,7 @@ fn claims_of_tcp(table: &Table) -> Vec<Measured> {
     for scheme in ["AIFO", "SP-PIFO"] {
         let ours = in_the_end(scheme);
         let named: Vec<(&str, Stat)> = ["flow 1", "flow 2", "flow 3", "flow 4"].into_iter().zip(ours).collect();
-        claims.push(Measured::order("lower-ranks-get-goodputs-four-flows", &named).at([scheme.to_string()]));
+        claims.push(Measured::order("order", &named).at([scheme.to_string()]));
     }
     claims.push(Measured::stat("aifo-flow-4-gets", &goodput(table, "AIFO", 4, 4)));
     let one = goodput(table, "AIFO", 1, 4);

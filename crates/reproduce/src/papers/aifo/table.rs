@@ -82,5 +82,5 @@ pub(super) fn near_the_authors_data(table: &Table, figure: &[Published], load: f
             (name, ours.between(0.75 * theirs, 1.25 * theirs))
         })
     });
-    Measured::points("within-25-authors-data-label-0", lines.collect()).at([index + 2])
+    Measured::points("authors-data", lines.collect()).at([index + 2])
 }

@@ -79,7 +79,7 @@ fn claims_1(table: &Table) -> Vec<Measured> {
         cases(table).map(near).collect::<Vec<_>>()
     };
     let mut claims = vec![
-        Measured::points("aifo-sends-each-rank-pifo-rate", as_said("AIFO", "even")),
+        Measured::points("rates", as_said("AIFO", "even")),
         Measured::points("pifo-sends-each-rank-rate", as_said("PIFO", "even")),
         Measured::points("fifo-sends-each-rank-proportion-arrivals", as_said("FIFO", "random")),
         Measured::points("fifo-sends-each-rank-proportion-arrivals-2", as_said("FIFO", "even")),
@@ -163,7 +163,7 @@ fn claims_2(table: &Table) -> Vec<Measured> {
     };
     let parts: Vec<String> = cases(table).filter(|(rates, _)| *rates != CASES[2].0).map(part).collect();
     vec![
-        Measured::points("gap-between-packets-aifo-pifo-send", vanished("gap.end")).telling([parts.join(", ")]),
-        Measured::points("gap-proof-counts-how-many-packets", vanished("gap_by_rank.end")),
+        Measured::points("gap", vanished("gap.end")).telling([parts.join(", ")]),
+        Measured::points("gap-by-rank", vanished("gap_by_rank.end")),
     ]
 }

@@ -76,9 +76,9 @@ fn claims_of_many_queues(t: &Table) -> Vec<Measured> {
     });
     let bounded = bounded.collect();
     vec![
-        Measured::points("dt-high-priority-queue-queues-low", falls.collect()),
+        Measured::points("dt-high-falls", falls.collect()),
         Measured::stat("dt-high-priority-queue-can-approach", &high("DT", most)).telling([most.to_string()]),
-        Measured::points("fb-high-priority-queue-does-depend", same.collect()),
+        Measured::points("fb-high-constant", same.collect()),
         Measured::points("fb-buffer-used-bounded-whatever-number", bounded),
         Measured::points("equations-2-4-give-lengths", equations.collect()),
     ]

@@ -110,7 +110,7 @@ fn on_par(table: &Table, schemes: &[&str]) -> Measured {
         let of = |scheme| get(table, scheme, load, UTILIZATION);
         of(scheme).less_than_percent(&of("DT")).at_most(ON_PAR)
     };
-    Measured::points("use-uplinks-much-dt", check(table, schemes, |_| true, is_so))
+    Measured::points("utilization-vs-dt", check(table, schemes, |_| true, is_so))
 }
 
 fn with_tcp(table: &Table, tcp: &str, dctcp: &str) -> Measured {
@@ -134,7 +134,7 @@ fn about_tails(table: &Table) -> Vec<Measured> {
     let loads = table.values(LOAD);
     let gain = |load: &f64| get(table, "FB", *load, TAIL).less_than_percent(&get(table, "DT", *load, TAIL));
     let mean_gain = Stat::average(&loads.iter().map(gain).collect::<Vec<_>>());
-    let mut claims = vec![Measured::stat("fb-tail-short-flows-average-34.1", &mean_gain)];
+    let mut claims = vec![Measured::stat("fb-tail-vs-dt", &mean_gain)];
     claims.extend(["DT", "FB"].map(|scheme| falls_again(table, scheme, &loads)));
     let none = |scheme: &str, load: f64| get(table, scheme, load, WITH_DROPS).at_most(0.0);
     let low = check(table, &table.variants(), |load| load < 0.4, none);

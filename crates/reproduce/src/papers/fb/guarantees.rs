@@ -77,15 +77,12 @@ fn claims(t: &Table) -> Vec<Measured> {
             let got = t.at(variant).and("margin", margin).get("got");
             (!got.is_empty()).then(|| got.mean() >= 1.0 - EXACT)
         };
-        claims.push(
-            Measured::points("low-priority-alpha-l-above-bound", tried(t, variant, above, kept))
-                .at([variant.to_string()]),
-        );
+        claims.push(Measured::points("minimum", tried(t, variant, above, kept)).at([variant.to_string()]));
     }
     claims.push(Measured::stat("eq-7-largest-alpha-l-r", &bound(t, SHARES[0])));
     for variant in SHARES {
         let points = tried(t, variant, below, |margin| lossless(t, variant, margin));
-        claims.push(Measured::points("burst-share-without-loss-alpha-l", points).at([variant.to_string()]));
+        claims.push(Measured::points("fair-share", points).at([variant.to_string()]));
     }
     let limit = alpha_low_limit(9e6, 10e9, Absorb { rate: 100e9, duration: 500e-6 });
     claims.push(Measured::stat("eq-8-alpha-l-must-below", &bound(t, BURSTS[0]).map(|_| limit)));
@@ -93,7 +90,7 @@ fn claims(t: &Table) -> Vec<Measured> {
         let points = tried(t, variant, above, |margin| lossless(t, variant, margin));
         // The reason tells what would be enough, and what equation 8 asks for.
         let bounds = [CORRECTED, SLOW].map(|variant| Unit::None.text(bound(t, variant).mean()));
-        claims.push(Measured::points("burst-loses-nothing-alpha-h-above", points).at([variant]).telling(bounds));
+        claims.push(Measured::points("burst", points).at([variant]).telling(bounds));
     }
     let exact = t.rows().iter().map(|row| {
         let (got, equation) = (row.metrics.get("got"), row.metrics.get("got_equation"));

@@ -44,6 +44,7 @@ fn claims(table: &Table) -> Vec<Measured> {
             .telling([slow.to_string()]),
         Measured::stat("fba-comes-nearer-fb-frequent-updates", &distance(slow).minus(&distance("FBA 10 ms")))
             .telling([slow.to_string()]),
-        Measured::stat("tail-occupancy", &occupancy(slow).minus(&occupancy("FBA 10 ms"))).telling([slow.to_string()]),
+        Measured::stat("interval-occupancy", &occupancy(slow).minus(&occupancy("FBA 10 ms")))
+            .telling([slow.to_string()]),
     ]
 }

@@ -86,17 +86,18 @@ fn claims(t: &Table) -> Vec<Measured> {
             points(t, &short, rounding, |part| part.at_least(0.99)),
         ),
         Measured::points("nine-ten-thresholds-within-factor-2", points(t, &short, within, |part| part.at_least(0.9))),
-        Measured::points("longer-intervals", points(t, &long, within, |part| part.at_least(0.9))),
+        Measured::points("thresholds-within-2-longer", points(t, &long, within, |part| part.at_least(0.9))),
         Measured::points(
             "queries-lose-within-point-they-lose",
             points(t, &short, more, |more| more.between(-0.01, 0.01)),
         ),
-        Measured::points("longer-intervals-2", points(t, &long, more, |more| more.between(-0.01, 0.01))).telling(
-            std::iter::once(Unit::Microseconds.text(longest)).chain(
-                ["loss.queries", "fba.loss.queries", "ideal.loss.queries", "dt.loss.queries"]
-                    .map(|name| Unit::Share.text(at(SEVERAL, longest, name).mean())),
+        Measured::points("queries-lose-within-point-longer", points(t, &long, more, |more| more.between(-0.01, 0.01)))
+            .telling(
+                std::iter::once(Unit::Microseconds.text(longest)).chain(
+                    ["loss.queries", "fba.loss.queries", "ideal.loss.queries", "dt.loss.queries"]
+                        .map(|name| Unit::Share.text(at(SEVERAL, longest, name).mean())),
+                ),
             ),
-        ),
         Measured::stat(
             "every-us-queries-lose-pisa-fb",
             &at(SEVERAL, longest, "fba.loss.queries").minus(&at(SEVERAL, longest, "loss.queries")),
@@ -115,6 +116,6 @@ fn recirculation_claims(t: &Table) -> Vec<Measured> {
     vec![
         Measured::stat("control-packets-every-1-us-take", &rate(SEVERAL, 1.0).times(1e3))
             .telling([Unit::None.text(interval / 1e3)]),
-        Measured::stat("single-queue-port", &rate(SINGLE, 1.0).times(1e3)),
+        Measured::stat("control-packets-single-queue", &rate(SINGLE, 1.0).times(1e3)),
     ]
 }

@@ -20,7 +20,9 @@ pub(super) fn figures() -> Vec<Figure> {
         files: &[],
         work: Work::Compute(measure_pisa_resources::pisa_fb),
         panels: vec![
-            bars("Register arrays", "stateful-bytes", "memory", Unit::Bytes).log_y(),
+            bars("Register arrays", "stateful-bytes", "memory", Unit::Bytes)
+                .log_y()
+                .paper("", &[(0.0, 8e3), (3.0, 27e3)]),
             bars("Recirculated with an interval of 1 us", "gbps", "rate", Unit::Gbps).log_y(),
             bars("The interval at which 30 Mb/s are recirculated", "interval_ms", "interval", Unit::Milliseconds)
                 .log_y(),

@@ -50,8 +50,8 @@ fn claims(t: &Table) -> Vec<Measured> {
         };
         let (same, other) = (worse("same port"), worse("another port"));
         let called = format!("first windows of {window} packets");
-        claims.push(Measured::stat("low-priority-traffic-port-prolongs-mean", &same).at([called.to_string()]));
-        claims.push(Measured::stat("another-port", &other).at([called.to_string()]));
+        claims.push(Measured::stat("choking-same-port", &same).at([called.to_string()]));
+        claims.push(Measured::stat("choking-another-port", &other).at([called.to_string()]));
         let mean = |variant: &str| t.at(variant).and(WINDOW, window).get(QCT);
         let longer = Measured::stat(
             "queries-take-longer-port-another",
@@ -61,11 +61,8 @@ fn claims(t: &Table) -> Vec<Measured> {
         claims.push(longer);
         let spared = |variant: &str| t.at(variant).and(WINDOW, window).get("queries.incast.without_drops");
         claims.push(
-            Measured::stat(
-                "loses-packets-would-lose-alone-queries",
-                &spared("no background").minus(&spared("same port")),
-            )
-            .at([called.to_string()]),
+            Measured::stat("choking-losses", &spared("no background").minus(&spared("same port")))
+                .at([called.to_string()]),
         );
     }
     claims

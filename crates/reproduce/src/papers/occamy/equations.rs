@@ -85,9 +85,9 @@ fn claims(t: &Table) -> Vec<Measured> {
             "equation-3-occamy-largest-fair-rate",
             agree(t, "Occamy", "fair_rate", "fair_rate.equation", 0.05),
         ),
-        Measured::points("c-place-first-v", agree(t, "Occamy", "fair_rate", "fair_rate.port", 0.05)),
+        Measured::points("equation-3-with-c", agree(t, "Occamy", "fair_rate", "fair_rate.port", 0.05)),
         Measured::points("equation-4-n-m-1-v", one.rows().iter().map(at_half).collect()),
-        Measured::points("higher-expulsion-rate-lets-faster-bursts", faster),
+        Measured::points("faster-bursts", faster),
         Measured::points(
             "without-spare-memory-bandwidth-occamy-like",
             agree(t, spare, "fair_rate", "fair_rate.equation", 0.05),

@@ -56,8 +56,8 @@ fn web_search() -> Figure {
 fn web_search_claims(t: &Table) -> Vec<Measured> {
     let against = |metric, other| most_below(t, SHARE, metric, "Occamy", other);
     vec![
-        Measured::stat("mean-qct-slowdown-occamy-below-dt", &against(QCT, "DT")),
-        Measured::stat("mean-qct-slowdown-occamy-below-abm", &against(QCT, "ABM")),
+        Measured::stat("qct-vs-dt", &against(QCT, "DT")),
+        Measured::stat("qct-vs-abm", &against(QCT, "ABM")),
         Measured::stat("99th-percentile-qct-slowdown-occamy-below", &against(QCT_P99, "DT")),
         Measured::stat("99th-percentile-qct-slowdown-occamy-below-2", &against(QCT_P99, "ABM")),
         Measured::stat("mean-fct-slowdown-occamy-below-dt", &against(FCT, "DT")),
@@ -84,7 +84,7 @@ fn all_to_all() -> Figure {
         panels: vec![panel("a", "Queries, mean", QCT), panel("b", "Background, 99th percentile", FCT_P99)],
         claims: |t| {
             vec![
-                Measured::stat("mean-qct-occamy-below-dt", &most_below(t, FLOW, QCT, "Occamy", "DT")),
+                Measured::stat("qct-vs-dt", &most_below(t, FLOW, QCT, "Occamy", "DT")),
                 Measured::stat("99th-percentile-fct-occamy-below-dt", &most_below(t, FLOW, FCT_P99, "Occamy", "DT")),
             ]
         },
@@ -109,7 +109,7 @@ fn all_reduce() -> Figure {
         panels: vec![panel("a", "Queries, mean", QCT), panel("b", "Background, 99th percentile", FCT_P99)],
         claims: |t| {
             vec![
-                Measured::stat("mean-qct-occamy-below-dt", &most_below(t, REDUCED, QCT, "Occamy", "DT")),
+                Measured::stat("qct-vs-dt", &most_below(t, REDUCED, QCT, "Occamy", "DT")),
                 Measured::stat("99th-percentile-fct-occamy-below-dt", &most_below(t, REDUCED, FCT_P99, "Occamy", "DT")),
             ]
         },
@@ -144,8 +144,8 @@ fn query_load_claims(t: &Table) -> Vec<Measured> {
     };
     let loads = rates.iter().map(|rate| (format!("{:.0}%", rate / 18.626), alike(*rate))).collect();
     vec![
-        Measured::stat("mean-qct-occamy-below-dt", &most_below(t, RATE, QCT, "Occamy", "DT")),
-        Measured::stat("mean-qct-occamy-below-abm", &most_below(t, RATE, QCT, "Occamy", "ABM")),
+        Measured::stat("qct-vs-dt", &most_below(t, RATE, QCT, "Occamy", "DT")),
+        Measured::stat("qct-vs-abm", &most_below(t, RATE, QCT, "Occamy", "ABM")),
         Measured::stat("occamy-gains-over-dt-lowest-load", &fades("Occamy")),
         Measured::stat("pushout-gains-over-dt-lowest-load", &fades("Pushout")),
         Measured::points("mean-fct-slowdowns-background-within-10", loads),

@@ -147,11 +147,8 @@ fn absorption_claims(t: &Table) -> Vec<Measured> {
         let at = |variant: &str, alpha: f64| t.at(variant).and("burst", rate).and("alpha", alpha);
         let absorbed = |variant: &str, alpha: f64| at(variant, alpha).get("absorbed_kb");
         claims.push(
-            Measured::stat(
-                "occamy-absorbs-larger-bursts-dt-alpha",
-                &absorbed("Occamy", 4.0).more_than_percent(&absorbed("DT", 4.0)),
-            )
-            .at([called.to_string()]),
+            Measured::stat("absorption-vs-dt", &absorbed("Occamy", 4.0).more_than_percent(&absorbed("DT", 4.0)))
+                .at([called.to_string()]),
         );
         claims.push(
             Measured::stat(

@@ -1,7 +1,7 @@
 //! Figures 12 to 15: eight hosts at a software switch with 410 KB of buffer.
 
 use super::{at_most, measure, most_below};
-use crate::figure::{Figure, Work};
+use crate::figure::{Figure, Variant, Work};
 use crate::found::Found;
 use crate::measured::Measured;
 use crate::panel::Panel;
@@ -23,7 +23,15 @@ const COMPARABLE: f64 = 1.1;
 const SIMILAR: f64 = 1.25;
 
 pub(super) fn figures() -> Vec<Figure> {
-    vec![absorption(), isolation(), choking(), alpha()]
+    let answers = absorption().variant(&Variant {
+        id: "fig12-answers",
+        number: "12, how answers come",
+        title: "16 answers a query, jitter, Linux's own timeout, and connections that are kept",
+        setting: "As figure 12, with 16 answers a query from servers on seven hosts. Variants: answers that start within 100 us; a shortest timeout of 200 ms, \
+                  Linux's own, with tail loss probes; connections that are kept.",
+        text: include_str!("../../../../../scenarios/occamy/fig12-answers.toml"),
+    });
+    vec![absorption(), answers, isolation(), choking(), alpha()]
 }
 
 fn size_name(size: f64) -> String {
@@ -86,11 +94,11 @@ fn absorption_claims(t: &Table) -> Vec<Measured> {
     let against = |other| most_below(t, SIZE, MEAN, "Occamy", other);
     let [dt, abm, occamy] = ["DT", "ABM", "Occamy"].map(|scheme| largest_without_timeouts(t, scheme));
     vec![
-        Measured::stat("mean-qct-occamy-below-dt", &against("DT")),
-        Measured::stat("mean-qct-occamy-below-abm", &against("ABM")),
-        Measured::stat("largest-queries-without-timeouts-99th-percentile", &occamy),
-        Measured::stat("they-larger-dt", &occamy.more_than_percent(&dt)),
-        Measured::stat("they-larger-abm", &occamy.more_than_percent(&abm)),
+        Measured::stat("qct-vs-dt", &against("DT")),
+        Measured::stat("qct-vs-abm", &against("ABM")),
+        Measured::stat("without-timeouts", &occamy),
+        Measured::stat("without-timeouts-vs-dt", &occamy.more_than_percent(&dt)),
+        Measured::stat("without-timeouts-vs-abm", &occamy.more_than_percent(&abm)),
         Measured::points(
             "mean-fct-occamy-comparable-dt-abm",
             at_most(t, SIZE, FCT, "Occamy", &["DT", "ABM"], COMPARABLE, size_name),
@@ -146,8 +154,7 @@ fn isolation_claims(t: &Table) -> Vec<Measured> {
             let gains = loads.iter().map(|load| at("Occamy", *load, P99).less_than_percent(&at(other, *load, P99)));
             let mean: Vec<Stat> = gains.collect();
             claims.push(
-                Measured::stat("99th-percentile-qct-occamy-below-queries", &Stat::average(&mean))
-                    .at([other.to_string(), which.to_string()]),
+                Measured::stat("isolation-p99-vs", &Stat::average(&mean)).at([other.to_string(), which.to_string()]),
             );
         }
     }
@@ -189,13 +196,13 @@ fn choking_claims(t: &Table) -> Vec<Measured> {
     let better: Vec<Stat> =
         sizes.iter().map(|size| at("ABM", *size, MEAN).less_than_percent(&at("DT", *size, MEAN))).collect();
     vec![
-        Measured::points("mean-qct-occamy-background-about-without", unaffected("Occamy")),
+        Measured::points("occamy-unaffected", unaffected("Occamy")),
         Measured::points("mean-qct-pushout-background-about-without", unaffected("Pushout")),
         Measured::points(
             "mean-qct-occamy-background-similar-pushout",
             at_most(t, SIZE, MEAN, "Occamy", &["Pushout"], SIMILAR, size_name),
         ),
-        Measured::stat("dt-background-makes-mean-qct-longer", &longer("DT", MEAN)),
+        Measured::stat("dt-choked", &longer("DT", MEAN)),
         Measured::stat("dt-background-makes-99th-percentile-qct", &longer("DT", P99)),
         Measured::stat("abm-background-makes-mean-qct-longer", &longer("ABM", MEAN)),
         Measured::stat("mean-qct-abm-below-dt-background", &Stat::average(&better)),

@@ -41,11 +41,10 @@ pub(super) fn senders() -> Figure {
         files: &[FLOWS],
         work: Work::Simulate(measure_chip::control_loop),
         panels: vec![
-            Panel::lines("6a", "Average throughput").x(SENDERS, "senders", Unit::None).y(
-                "rate.mean",
-                "per flow",
-                Unit::Gbps,
-            ),
+            Panel::lines("6a", "Average throughput")
+                .x(SENDERS, "senders", Unit::None)
+                .y("rate.mean", "per flow", Unit::Gbps)
+                .paper("Tofino", &[(32.0, 45.5), (64.0, 22.8)]),
             Panel::lines("6b", "Trimmed packets").x(SENDERS, "senders", Unit::None).y(
                 "trims",
                 "trimmed",
@@ -95,10 +94,10 @@ fn sender_claims(table: &Table) -> Vec<Measured> {
     let first_queue = first_queue.map_or(Stat::new([]), Stat::exact);
     let in_pessimistic = |senders| get("Tofino", senders, "pessimistic.mean");
     vec![
-        Measured::points("goodput-within-5-ideal-switch", for_all(table, near("Tofino"))),
-        Measured::stat("most-packets-trims-beyond-ideal-switch", &Stat::largest(excess(table, "Tofino"))),
-        Measured::stat("packets-trims-beyond-those-average-over", &Stat::average(&excess(table, "Tofino"))),
-        Measured::points("deflection-queue-most-250-packets", for_all(table, short("Tofino"))),
+        Measured::points("goodput", for_all(table, near("Tofino"))),
+        Measured::stat("trims-most", &Stat::largest(excess(table, "Tofino"))),
+        Measured::stat("trims-average", &Stat::average(&excess(table, "Tofino"))),
+        Measured::points("deflection-queue", for_all(table, short("Tofino"))),
         Measured::points("nothing-lost", for_all(table, none_lost)),
         Measured::stat("fewest-senders-deflection-queue-builds", &first_queue),
         Measured::stat("18-senders-flows-share-receiver-get", &get("Tofino", 18.0, "rate.shared")),
@@ -110,9 +109,9 @@ fn sender_claims(table: &Table) -> Vec<Measured> {
         Measured::stat("64-senders-slowest-flow", &get("Tofino", 64.0, "rate.least")),
         Measured::stat("64-senders-fastest-flow", &get("Tofino", 64.0, "rate.most")),
         Measured::points("queue-stays-short-if-each-two", for_all(table, short("Tofino, 1 us a pass"))),
-        Measured::points("production-form-near-ideal-switch", for_all(table, near("Production form"))),
+        Measured::points("production-form", for_all(table, near("Production form"))),
         Measured::points("tofino-2-whose-ingress-sees-queue", for_all(table, short("Tofino 2"))),
-        Measured::points("does-if-trims-length-queue-full", for_all(table, short("Tofino 2, limit 15 KB"))),
+        Measured::points("tofino2-limit-15-kb", for_all(table, short("Tofino 2, limit 15 KB"))),
     ]
 }
 
@@ -134,7 +133,9 @@ pub(super) fn durations() -> Figure {
         panels: vec![
             over("8a", "Average throughput", "rate.mean", "per flow", Unit::Gbps),
             over("8b", "Trimmed packets", "trims", "trimmed", Unit::Packets),
-            over("8c", "The longest deflection queue", "deflection.peak", "at most", Unit::Packets).log_y(),
+            over("8c", "The longest deflection queue", "deflection.peak", "at most", Unit::Packets)
+                .log_y()
+                .paper("64 senders", &[(0.0, 14_000.0)]),
         ],
         claims: duration_claims,
     }
@@ -220,8 +221,14 @@ pub(super) fn alternatives() -> Figure {
             over("", "The longest deflection queue, 64 senders", "deflection.peak", "at most", Unit::Packets)
                 .variants(&AT_64)
                 .log_y(),
-            over("9c", "Average throughput, 32 senders", "rate.mean", "per flow", Unit::Gbps).variants(&AT_32),
-            over("", "Average throughput, 64 senders", "rate.mean", "per flow", Unit::Gbps).variants(&AT_64),
+            over("9c", "Average throughput, 32 senders", "rate.mean", "per flow", Unit::Gbps)
+                .variants(&AT_32)
+                .paper("final design, 32", &[(6.0, 46.0)])
+                .paper("25% only, 32", &[(16.0, 42.0)])
+                .paper("trim all, 32", &[(16.0, 38.0)]),
+            over("", "Average throughput, 64 senders", "rate.mean", "per flow", Unit::Gbps)
+                .variants(&AT_64)
+                .paper("trim all, 64", &[(10.0, 19.0)]),
         ],
         claims: alternative_claims,
     }

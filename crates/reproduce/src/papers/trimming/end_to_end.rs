@@ -37,7 +37,7 @@ fn spraying_claims(table: &Table) -> Vec<Measured> {
         Measured::stat("ecmp-runs-connections-meet-spine", &table.at("ECMP").get("meet")),
         Measured::stat("ecmp-two-meet-get-half-link", &table.at("ECMP").get("rate.of_two")),
         Measured::stat("spraying-slowest-connection-gets", &slowest),
-        Measured::points("spraying-connections-get-25-gb-every", constant.collect()),
+        Measured::points("spraying-full-rate", constant.collect()),
         Measured::stat("spraying-slowest-connection-gets-ecmp", &slowest.minus(&table.at("ECMP").get("rate.slowest"))),
     ]
 }
@@ -62,7 +62,10 @@ pub(super) fn pings() -> Figure {
                 .x("", "ping time", Unit::Microseconds)
                 .log_x()
                 .y("", "share of pings", Unit::Share),
-            Panel::bars("", "What the load adds to the median ping").y("added", "added", Unit::Microseconds).log_y(),
+            Panel::bars("", "What the load adds to the median ping")
+                .y("added", "added", Unit::Microseconds)
+                .log_y()
+                .paper("", &[(0.0, 500.0), (1.0, 36.0)]),
         ],
         claims: ping_claims,
     }
@@ -71,9 +74,9 @@ pub(super) fn pings() -> Figure {
 fn ping_claims(table: &Table) -> Vec<Measured> {
     let added = |variant: &str| table.at(variant).get("added");
     vec![
-        Measured::stat("200-packets-drop-tail-load-adds", &added(PLAIN)),
-        Measured::stat("12-packets-trimming-load-adds", &added(TRIMMING)),
-        Measured::stat("trimming-adds-drop-tail", &added(TRIMMING).less_than_percent(&added(PLAIN))),
+        Measured::stat("drop-tail-adds", &added(PLAIN)),
+        Measured::stat("trimming-adds", &added(TRIMMING)),
+        Measured::stat("latency-vs-drop-tail", &added(TRIMMING).less_than_percent(&added(PLAIN))),
     ]
 }
 
@@ -125,8 +128,8 @@ fn request_claims(table: &Table) -> Vec<Measured> {
     let (plain, trimming) = (longer(PLAIN), longer(TRIMMING));
     let less = Stat::average(&trimming).less_than_percent(&Stat::average(&plain));
     vec![
-        Measured::points("idle-server-one-two-seconds", idle.collect()),
+        Measured::points("idle", idle.collect()),
         Measured::stat("busy-server-drop-tail-takes-ten", &Stat::smallest(plain)),
-        Measured::stat("busy-server-trimming-increase-smaller-drop", &less),
+        Measured::stat("busy-vs-drop-tail", &less),
     ]
 }

@@ -38,7 +38,8 @@ pub(super) fn startup() -> Figure {
                 .x("", "leaves the switch after the second flow's start", Unit::Microseconds)
                 .y("", "sequence number", Unit::None)
                 .curve("sequence.data", "data")
-                .curve("sequence.headers", "headers"),
+                .curve("sequence.headers", "headers")
+                .unjoined(),
         ],
         claims: startup_claims,
     }
@@ -65,8 +66,8 @@ fn startup_claims(table: &Table) -> Vec<Measured> {
     vec![
         Measured::points("shares-fair-20-us-after-each", shares("Tofino").collect()),
         Measured::stat("queue-overflows-after-first-header-ideal", &table.at("NDP").get("first_header")),
-        Measured::stat("first-packet-trimmed-ingress", &tofino.get("first_header")),
-        Measured::stat("if-each-pass-takes-1-us", &table.at("Tofino, 1 us a pass").get("first_header")),
+        Measured::stat("first-trim", &tofino.get("first_header")),
+        Measured::stat("first-trim-1-us", &table.at("Tofino, 1 us a pass").get("first_header")),
         Measured::stat("headers-arrive-before-data-packets-were", &tofino.get("lead")),
         Measured::stat("queue-drained-headers-jump-most-0.5", &tofino.get("drained")),
         Measured::points(
@@ -91,8 +92,12 @@ pub(super) fn trims() -> Figure {
         files: &[("four-to-one.csv", include_str!("../../../../../scenarios/trimming/four-to-one.csv"))],
         work: Work::Simulate(measure_chip::control_loop),
         panels: vec![
-            Panel::bars("", "Trimmed at ingress").y("trims.ingress", "packets", Unit::Packets),
-            Panel::bars("", "Trimmed after deflection").y("trims.deflected", "packets", Unit::Packets),
+            Panel::bars("", "Trimmed at ingress")
+                .y("trims.ingress", "packets", Unit::Packets)
+                .paper("", &[(0.0, 13_490.0)]),
+            Panel::bars("", "Trimmed after deflection")
+                .y("trims.deflected", "packets", Unit::Packets)
+                .paper("", &[(0.0, 682.0)]),
         ],
         claims: trim_claims,
     }
@@ -106,6 +111,6 @@ fn trim_claims(table: &Table) -> Vec<Measured> {
         Measured::stat("packets-trimmed-after-deflection", &get("trims.deflected")),
         Measured::stat("packets-trimmed-after-deflection-2", &get("trims.deflected")),
         Measured::stat("share-trims-happen-ingress", &share(&get("trims.ingress"), &get("trims"))),
-        Measured::stat("each-pass-taking-1-us", &table.at("Tofino, 1 us a pass").get("trims.deflected")),
+        Measured::stat("trims-1-us", &table.at("Tofino, 1 us a pass").get("trims.deflected")),
     ]
 }

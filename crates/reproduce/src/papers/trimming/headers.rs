@@ -104,14 +104,14 @@ fn arrival_claims(table: &Table) -> Vec<Measured> {
         Measured::points("64-1-adds-much-headers", about_a_microsecond(table, &[all_to_one])),
         Measured::order("64-1-worse-ideal-switch", &medians),
         Measured::stat("4-1-x-16-mirror-drop", &added(table, worst.1, "p50")),
-        Measured::points("adds-fixed-latency-whatever-incast", about_a_microsecond(table, &INCASTS)),
+        Measured::points("mirror-fixed-latency", about_a_microsecond(table, &INCASTS)),
         Measured::stat("64-1-latency-packets-buffer", &added(table, all_to_one.1, "p50").times(PACKETS_IN_A_US)),
         Measured::points("64-1-tofino-meters-deflection-alone", similar.to_vec()),
         Measured::stat(
             "64-1-both-trim-ingress-their",
             &at("Mirror on drop", all_to_one.1, "p50").minus(&at(full, all_to_one.1, "p50")),
         ),
-        Measured::points("16-1-x-4-complete-tofino", tracks.to_vec()),
+        Measured::points("tofino-tracks-ideal", tracks.to_vec()),
         Measured::stat(
             "16-1-x-4-median-header",
             &at("Mirror on drop", between, "p50").minus(&at(full, between, "p50")),
@@ -129,9 +129,9 @@ fn arrival_claims(table: &Table) -> Vec<Measured> {
             "4-1-x-16-deflected-headers",
             &at(full, worst.1, "p90").minus(&at("Mirror on drop", worst.1, "p90")),
         ),
-        Measured::points("mirror-drop-copes-every-incast-no", INCASTS.map(none_lost).to_vec()),
+        Measured::points("mirror-loses-none", INCASTS.map(none_lost).to_vec()),
         Measured::points("ndp-early-headers-jump-queue-data", INCASTS.map(jump).to_vec()),
-        Measured::points("median-header-arrives-before-cut-payload", INCASTS.map(sooner).to_vec()),
+        Measured::points("ndp-median-before-cut", INCASTS.map(sooner).to_vec()),
     ]
 }
 
