@@ -9,6 +9,7 @@
 mod depth;
 mod described;
 mod diagnostic;
+mod ingress;
 mod kinds;
 mod policy;
 mod registered;
@@ -20,6 +21,7 @@ mod write;
 
 pub use described::{read_settings, text as setting_text};
 pub use diagnostic::{Diagnostic, nearest};
+pub use ingress::IngressFile;
 pub use kinds::{Kind, marking_rules, policies, schedulers, trimming_schemes};
 pub use policy::read_policy;
 pub use registered::register_policy;

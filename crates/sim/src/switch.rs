@@ -412,6 +412,7 @@ impl Switch {
             eligible: Instant::ZERO,
             unscheduled: metadata.unscheduled(),
             ect: metadata.ect(),
+            ..CorePacket::default()
         };
         let tm = &mut self.buffers[port.buffer as usize];
         let wire = if port.free_at > now { Wire::Busy } else { Wire::Idle };
@@ -546,6 +547,7 @@ impl Switch {
             eligible: Instant::ZERO,
             unscheduled: packet.has(flag::UNSCHEDULED),
             ect: packet.has(flag::ECT),
+            ..CorePacket::default()
         }
     }
 

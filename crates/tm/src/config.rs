@@ -112,10 +112,10 @@ impl TmConfig {
         self.scheduler.validate(&self)?;
         self.rank.validate(&self)?;
         if let Some(mark) = &self.mark {
-            mark.validate()?;
+            mark.validate(self.queues)?;
         }
         if let Some(trim) = &self.trim {
-            trim.validate()?;
+            trim.validate(&self)?;
         }
         Ok(ValidConfig(self))
     }

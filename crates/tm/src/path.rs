@@ -263,7 +263,7 @@ impl Path {
         self.sorted = service == Service::OwnOrder;
         self.by_rank = config.scheduler.admits_by_rank();
         self.datapath = self.choose_datapath();
-        let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_)));
+        let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_) | TrimConfig::ToQueue(_)));
         self.departing = match self.datapath == Datapath::Full || cuts || self.headers_among_data() > 0 {
             true => Departing::Full,
             false if self.round_robin => Departing::FastRoundRobin,

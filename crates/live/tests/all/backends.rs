@@ -27,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn namespace() {
     // SAFETY: only this thread moves, and no memory is involved.
     let result = unsafe { libc::unshare(libc::CLONE_NEWNET) };
-    let why = "these tests make network namespaces and need root: sudo -E cargo test -p forebay-live --test all backends";
+    let why =
+        "these tests make network namespaces and need root: sudo -E cargo test -p forebay-live --test all backends";
     assert_eq!(result, 0, "{why} ({})", io::Error::last_os_error());
     // Nothing but what the tests send.
     let _ = std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");

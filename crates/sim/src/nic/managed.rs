@@ -68,6 +68,7 @@ impl Managed {
             eligible: Instant::ZERO,
             unscheduled: sent.has(flag::UNSCHEDULED),
             ect: sent.has(flag::ECT),
+            ..CorePacket::default()
         };
         let wire = if self.free_at <= now { Wire::Idle } else { Wire::Busy };
         let verdict = match self.tm.offer(now, &core, wire) {

@@ -19,6 +19,7 @@ mod flow_aware;
 mod intelligent_buffer;
 mod occamy;
 mod policy;
+mod pools;
 mod pushout;
 mod shares;
 mod traffic_aware;
@@ -128,6 +129,9 @@ policies! {
     /// Intelligent buffer (IB): DT, fair dropping of long flows, a queue for short ones.
     /// Its fair dropping is AFD's, by flow or by queue; the queue for short flows is used if it is set.
     "ib" => intelligent_buffer::IntelligentBuffer(IntelligentBufferConfig);
+    /// Pools of queues with minimums, as switch chips and SONiC have them.
+    /// What a queue has beyond its minimum is at most `limit` and, with the packet in it, `alpha*free`, free being what is left of its pool; `fixed`: the limit alone.
+    "pools" => pools::Pools(PoolsConfig);
     /// The longest queue gives way to whoever comes.
     /// A packet that does not fit displaces the tail of the longest queue.
     "pushout" => pushout::Pushout(PushoutConfig);

@@ -2,24 +2,31 @@
 
 mod red;
 mod step_ecn;
+mod wred;
 
 pub use red::RedConfig;
 pub use step_ecn::StepConfig;
+pub use wred::{Colours, WredConfig};
 
 use crate::config::{ConfigError, ValidConfig};
 use crate::described::{kinds, words};
+use crate::packet::Packet;
 use crate::units::Instant;
 use red::Red;
 use step_ecn::Step;
+use wred::Wred;
 
 kinds! {
     /// Which rule, with its settings.
     #[derive(Clone, Debug, PartialEq)]
+    #[allow(clippy::large_enum_variant, reason = "a switch has one")]
     pub enum MarkConfig {
         /// Everything above a queue length (DCTCP).
         "step" => Step(StepConfig),
         /// With a probability that grows with the queue length.
         "red" => Red(RedConfig),
+        /// RED with thresholds for each colour and each queue number, as SONiC's WRED profiles have it.
+        "wred" => Wred(WredConfig),
     }
 }
 
@@ -38,10 +45,11 @@ pub enum MarkAction {
 words!(MarkAction { Mark = "mark", Drop = "drop", MarkOrDrop = "mark-or-drop" });
 
 impl MarkConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+    pub(crate) fn validate(&self, queues: usize) -> Result<(), ConfigError> {
         match self {
             Self::Step(_) => Ok(()),
             Self::Red(config) => config.validate(),
+            Self::Wred(config) => config.validate(queues),
         }
     }
 }
@@ -60,6 +68,7 @@ pub(crate) enum Marker {
     Off,
     Step(Step, MarkAction),
     Red(Red, MarkAction),
+    Wred(Wred),
 }
 
 impl Marker {
@@ -68,18 +77,20 @@ impl Marker {
             None => Self::Off,
             Some(MarkConfig::Step(config)) => Self::Step(Step::new(config), config.action),
             Some(MarkConfig::Red(config)) => Self::Red(Red::new(config, switch), config.action),
+            Some(MarkConfig::Wred(config)) => Self::Wred(Wred::new(config, switch)),
         }
     }
 
     /// `length` is `q_i` before the packet is added.
     #[inline]
-    pub(crate) fn judge(&mut self, now: Instant, queue: usize, length: u64, ect: bool) -> Mark {
+    pub(crate) fn judge(&mut self, now: Instant, queue: usize, length: u64, packet: &Packet) -> Mark {
         let (hit, action) = match self {
             Self::Off => return Mark::No,
             Self::Step(step, action) => (step.hits(length), *action),
             Self::Red(red, action) => (red.hits(now, queue, length), *action),
+            Self::Wred(wred) => return wred.judge(queue, length, packet),
         };
-        match (hit, action, ect) {
+        match (hit, action, packet.ect) {
             (false, _, _) | (true, MarkAction::Mark, false) => Mark::No,
             (true, MarkAction::Mark | MarkAction::MarkOrDrop, true) => Mark::Yes,
             (true, MarkAction::Drop, _) | (true, MarkAction::MarkOrDrop, false) => Mark::Drop,
@@ -96,8 +107,10 @@ impl Marker {
 
     /// Goes on from the averages of an earlier marker.
     pub(crate) fn succeed(&mut self, earlier: &Self) {
-        if let (Self::Red(new, _), Self::Red(old, _)) = (self, earlier) {
-            new.inherit(old);
+        match (self, earlier) {
+            (Self::Red(new, _), Self::Red(old, _)) => new.inherit(old),
+            (Self::Wred(new), Self::Wred(old)) => new.inherit(old),
+            _ => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Checks, Full, Path};
 use crate::admit::{Admission, Arrival, BufferPolicy, QueueId};
 use crate::buffer::{Descriptor, Taken};
 use crate::mark::Mark;
-use crate::packet::{Packet, PacketId};
+use crate::packet::Packet;
 use crate::schedule::Join;
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Instant};
@@ -147,7 +147,7 @@ impl Path {
             }
         }
         // Step 5.
-        let mark = self.marker.judge(now, place.queue, self.buffer.length(place.queue), packet.ect);
+        let mark = self.marker.judge(now, place.queue, self.buffer.length(place.queue), packet);
         if mark == Mark::Drop {
             return (number, self.drop(packet.bytes, place, Reason::Marking, why));
         }
@@ -245,7 +245,7 @@ impl Path {
         if charge > self.buffer.capacity() {
             self.oversize(packet.bytes, place)
         } else if self.config.trim.is_some() {
-            self.trim(policy, packet.id, packet.bytes, place, reason, why)
+            self.trim(policy, packet, place, reason, why)
         } else {
             self.drop(packet.bytes, place, reason, why)
         }
@@ -256,14 +256,15 @@ impl Path {
     fn trim<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        id: PacketId,
-        bytes: u32,
+        packet: &Packet,
         place: QueueId,
         reason: Reason,
         why: &mut impl Explain,
     ) -> Verdict {
+        let Packet { id, bytes, .. } = *packet;
         let Some(trim) = &self.config.trim else { return self.drop(bytes, place, reason, why) };
         why.note(|e| e.holders = self.holders());
+        let number = self.number(place);
         let losses = &mut self.losses[place.queue];
         match trim {
             TrimConfig::SourceFlowControl(_) => {
@@ -298,10 +299,46 @@ impl Path {
                 losses.trimmed.add(bytes);
                 let header = Descriptor::new(id, size, charge as u32, 0).cut();
                 let before = self.buffer.append::<false>(place.queue, header);
-                self.joined(policy, self.clock, place, self.number(place), charge, before);
+                self.joined(policy, self.clock, place, number, charge, before);
                 Verdict::Trimmed { reason }
             }
+            TrimConfig::ToQueue(config) if config.from.at(number) => {
+                let left = Packet { bytes: bytes.min(config.size.get() as u32), queue: config.queue as u32, ..*packet };
+                if self.try_trim_queue(policy, &left) {
+                    self.losses[place.queue].trimmed.add(bytes);
+                    Verdict::Trimmed { reason }
+                } else {
+                    self.losses[place.queue].drop(Reason::HeaderFull, bytes);
+                    Verdict::Dropped { reason: Reason::HeaderFull }
+                }
+            }
+            TrimConfig::ToQueue(_) => {
+                losses.drop(reason, bytes);
+                Verdict::Dropped { reason }
+            }
         }
+    }
+
+    /// Steps 2, 3 and 6 for what is left of a packet, on the trim queue. Whether it waits there.
+    fn try_trim_queue<P: BufferPolicy>(&mut self, policy: &mut P, left: &Packet) -> bool {
+        let (now, number) = (self.clock, left.queue as usize);
+        let place = self.place_of(left, number);
+        let charge = self.buffer.charge(left.bytes);
+        if self.check_limits(place).is_some() || charge > self.buffer.capacity() {
+            return false;
+        }
+        loop {
+            let arrival = Arrival { now, packet: left, queue: place.queue, number, charge };
+            match policy.admit(arrival, &self.buffer, &mut ()) {
+                Admission::Admit => break,
+                Admission::Reject(_) => return false,
+                Admission::PushOut(victim) => self.push_out(policy, now, victim),
+            }
+        }
+        let header = Descriptor::new(left.id, left.bytes, charge as u32, left.rank).cut();
+        let before = self.buffer.append::<false>(place.queue, header);
+        self.joined(policy, now, place, number, charge, before);
+        true
     }
 
     /// Takes the tail of a queue away for another packet.

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Op, Outcome, apply, at, start, switches, with_operations};
 use forebay_tm::View as _;
-use forebay_tm::admit::{PolicyConfig, PushoutConfig};
+use forebay_tm::admit::{PolicyConfig, PoolsConfig, PushoutConfig};
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
 use proptest::prelude::*;
@@ -31,6 +31,7 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
     let remaining = threshold.remaining.map_or(0.0, Bytes::as_f64);
     let alpha = threshold.alpha.unwrap_or(0.0);
     let value = match &config.policy {
+        PolicyConfig::Pools(pools) => return check_pools(pools, why, threshold),
         PolicyConfig::CompletePartitioning(_) => (config.buffer.get() / lengths.len() as u64) as f64,
         PolicyConfig::FlexibleBuffer(_) => ((alpha / threshold.n.unwrap()) * threshold.g.unwrap()) * remaining,
         PolicyConfig::EnhancedThresholds(_) if threshold.n.is_some() => config.buffer.as_f64() / threshold.n.unwrap(),
@@ -81,9 +82,21 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
             None => assert_eq!(alpha, edt.alpha.at(k)),
         },
         PolicyConfig::Fba(_) | PolicyConfig::AbmOnDt(_) | PolicyConfig::Custom(_) => {}
-        PolicyConfig::CompleteSharing(_) | PolicyConfig::Pushout(_) => unreachable!("they have no threshold"),
+        PolicyConfig::CompleteSharing(_) | PolicyConfig::Pushout(_) | PolicyConfig::Pools(_) => {
+            unreachable!("they have no threshold of the whole buffer")
+        }
     }
     assert_eq!(threshold.remaining, Some(Bytes::new(free)));
+}
+
+/// The threshold of a queue in a pool is the lower one of its limits.
+fn check_pools(pools: &PoolsConfig, why: &Explanation, threshold: &Threshold) {
+    let limit = pools.limit.values().iter().map(|limit| limit.as_f64()).fold(0.0, f64::max);
+    let left = threshold.remaining.map_or(0.0, Bytes::as_f64);
+    match threshold.alpha {
+        Some(alpha) => assert_eq!(threshold.value, alpha * left, "{why:?}"),
+        None => assert!(threshold.value <= limit),
+    }
 }
 
 /// What the comparison of the numbers says.
@@ -102,7 +115,7 @@ fn check_verdict(config: &TmConfig, why: &Explanation, reason: Option<Reason>) {
         (Some(Reason::Threshold), Some(threshold)) => assert!(would_be > threshold.value),
         (Some(Reason::Threshold), None) => panic!("rejected by a threshold that is not told"),
         // The reserve of others counts as taken.
-        (Some(Reason::Full), _) if reserve > 0 => {}
+        (Some(Reason::Full), Some(threshold)) if threshold.reserved.is_some() => {}
         (Some(Reason::Full), _) => assert!(!fits),
         (None, Some(threshold)) => assert!(would_be <= threshold.value || would_be == 0.0, "{would_be} {threshold:?}"),
         (Some(Reason::Oversize), _) => assert!(why.charge > why.buffer),
