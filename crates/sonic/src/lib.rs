@@ -7,6 +7,7 @@
 //! * [`device`]: a configuration on a chip; [`predict`]: where it pauses, resumes and drops.
 //! * [`import`]: both sides as a switch file.
 //! * [`advise`]: goals of an operator, and the settings that reach them.
+//! * [`page`]: all of it as one HTML page.
 //! * [`hardware`]: points that hardware tests assert, beside what the core does.
 
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ pub mod hardware;
 pub mod import;
 mod keys;
 pub mod lint;
+pub mod page;
 pub mod predict;
 mod read;
 pub mod rules;

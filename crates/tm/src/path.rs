@@ -293,9 +293,11 @@ impl Path {
 
     /// Headers of cut packets that wait among the data. They may outlast the setting that cut them.
     fn headers_among_data(&self) -> u64 {
-        let cut = |losses: &Losses| losses.trimmed.packets - losses.headers_sent.packets - losses.headers_lost;
+        let sum = |count: fn(&Losses) -> u64| self.losses.iter().map(count).sum::<u64>();
         let apart: usize = self.ports.iter().map(|port| port.headers.len()).sum();
-        self.losses.iter().map(cut).sum::<u64>() - apart as u64
+        // What is cut at one queue may be sent or lost at another.
+        let gone = sum(|losses| losses.headers_sent.packets) + sum(|losses| losses.headers_lost);
+        sum(|losses| losses.trimmed.packets) - gone - apart as u64
     }
 
     // ---- Looking in --------------------------------------------------------------------------------------------------

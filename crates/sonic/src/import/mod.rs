@@ -158,11 +158,16 @@ impl Importer<'_> {
                 Limit::Static(cells) => (1.0, Some(cells.min(MAX_LIMIT / cell))),
                 Limit::None => (1.0, Some(MAX_LIMIT / cell)),
             };
-            members.push(Member { pool, minimum: cells.minimum * cell, alpha, limit: limit.map(|cells| cells * cell) });
+            members.push(Member {
+                pool,
+                minimum: cells.minimum.saturating_mul(cell).min(MAX_LIMIT),
+                alpha,
+                limit: limit.map(|cells| cells.saturating_mul(cell)),
+            });
         }
         let mut shared = vec![];
         for pool in &pools {
-            shared.push(self.device.shared(*pool)?.cells * cell);
+            shared.push(self.device.shared(*pool)?.cells.saturating_mul(cell));
         }
         let list = |of: &dyn Fn(&Member) -> String| members.iter().map(of).collect::<Vec<_>>().join(", ");
         let names: Vec<&str> = pools.iter().map(|pool| config.pools[*pool].name.as_str()).collect();

@@ -6,6 +6,7 @@ use common::{Op, Outcome, apply, at, start, switches, with_operations};
 use forebay_tm::View as _;
 use forebay_tm::admit::{PolicyConfig, PoolsConfig, PushoutConfig};
 use forebay_tm::schedule::SchedulerConfig;
+use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
 use proptest::prelude::*;
 
@@ -160,16 +161,25 @@ proptest! {
             let mut before = lengths(&tm);
             match verdict {
                 Verdict::Queued { .. } => before[why.queue] -= charge(packet.bytes),
-                Verdict::Trimmed { .. } => {
-                    if let Some(forebay_tm::trim::TrimConfig::CutPayload(cut)) = &config.trim {
+                Verdict::Trimmed { .. } => match &config.trim {
+                    Some(TrimConfig::CutPayload(cut)) => {
                         before[why.queue] -= charge(packet.bytes.min(cut.size.get() as u32));
                     }
-                }
+                    Some(TrimConfig::ToQueue(cut)) => {
+                        let queue = packet.port as usize * config.queues + cut.queue;
+                        before[queue] -= charge(packet.bytes.min(cut.size.get() as u32));
+                    }
+                    _ => {}
+                },
                 Verdict::Returned { .. } | Verdict::Dropped { .. } => {}
             }
-            let held = before.clone();
+            let mut held = before.clone();
             for lost in &pushed_out {
                 before[lost.queue] += charge(lost.bytes);
+            }
+            if let Some(TrimConfig::ToQueue(_)) = &config.trim {
+                // Others are pushed out for what is left of a packet that was rejected before.
+                held.clone_from(&before);
             }
             // A header of cut payload that is pushed out was charged like a packet of its length, so this is exact.
             prop_assert_eq!(why.total.get(), before.iter().sum::<u64>());
