@@ -21,7 +21,7 @@ pub(crate) struct Scheme {
     class: Arc<Py<PyType>>,
     fields: &'static [Field],
     /// The same, as scenarios have them.
-    in_scenarios: &'static [scenario::Field],
+    in_scenarios: Arc<Vec<scenario::Field>>,
     /// By field.
     defaults: Arc<Vec<Value>>,
 }
@@ -56,7 +56,7 @@ impl Scheme {
             };
             scenario::Field::optional(field.key, values, field.about)
         });
-        let in_scenarios = in_scenarios.collect::<Vec<_>>().leak();
+        let in_scenarios = Arc::new(in_scenarios.collect());
         let scheme = Self {
             // Names in files live as long as the program.
             name: known.unwrap_or_else(|| name.to_owned().leak()),
@@ -165,8 +165,8 @@ impl Described for Settings {
 }
 
 impl scenario::Described for Settings {
-    fn fields(&self) -> &'static [scenario::Field] {
-        self.scheme.current().in_scenarios
+    fn fields(&self) -> Vec<scenario::Field> {
+        self.scheme.current().in_scenarios.to_vec()
     }
 
     fn read(&mut self, field: usize, value: &scenario::Value<'_>) -> Result<(), scenario::Diagnostic> {

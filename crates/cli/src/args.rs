@@ -321,7 +321,7 @@ pub(crate) struct ReplayArgs {
     /// The switch: a TOML file.
     pub(crate) switch: PathBuf,
     /// What arrives: a CSV file with the columns time_ps,bytes,port,queue and, as needed, flow, rank, class, unscheduled,
-    /// ect, eligible_ps, or a capture (pcap, pcapng); either can be compressed by gzip. `-` reads standard input.
+    /// ect, eligible_ps, in_port, pg, colour, or a capture (pcap, pcapng); either can be compressed by gzip. `-` reads standard input.
     pub(crate) arrivals: PathBuf,
     /// Write the verdicts, one line per packet, to this file; `-` is standard output. Without this, and without --summary,
     /// --explain, --timeline or --compare, they go to standard output.
@@ -336,13 +336,16 @@ pub(crate) struct ReplayArgs {
     /// Write queue lengths and thresholds over time to this file.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) timeline: Option<PathBuf>,
+    /// Write what priority groups of the ingress side ask for (XOFF, XON) to this file.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) pauses: Option<PathBuf>,
     /// Sample the timeline at this interval, such as 10us, instead of at every change.
     #[arg(long, value_name = "TIME", requires = "timeline")]
     pub(crate) every: Option<Duration>,
     /// Run the same arrivals under several policies and print one table: KIND[:KEY=VALUE]..., separated by commas, such as
     /// dt:alpha=1,dt:alpha=8,abm. What is not given comes from the switch's policy table, as far as it applies, else from the
     /// policy's defaults.
-    #[arg(long, value_name = "POLICY,...", conflicts_with_all = ["output", "explain", "summary", "timeline"])]
+    #[arg(long, value_name = "POLICY,...", conflicts_with_all = ["output", "explain", "summary", "timeline", "pauses"])]
     pub(crate) compare: Option<String>,
     /// Print JSON instead of the table of --summary or --compare.
     #[arg(long, conflicts_with = "explain")]

@@ -1,8 +1,10 @@
 //! Why a packet met its fate, in plain words with numbers.
 
+use forebay_tm::ingress::Charge;
 use forebay_tm::mark::MarkConfig;
 use forebay_tm::{
-    Bytes, Departure, Explanation, Instant, Lost, Packet, RankTest, Reason, Threshold, ValidConfig, Verdict,
+    Bytes, Departure, Explanation, GroupExplanation, Instant, Lost, Packet, RankTest, Reason, Threshold, ValidConfig,
+    Verdict,
 };
 use std::fmt::Write;
 
@@ -69,6 +71,9 @@ impl Story {
             why.buffer.get(),
             why.charge.get()
         );
+        if let Some(ingress) = &why.ingress {
+            let _ = writeln!(text, "  {}", ingress_words(ingress));
+        }
         if let Some(test) = &why.rank_test {
             let _ = writeln!(text, "  {}", rank_test(test));
         }
@@ -105,7 +110,7 @@ impl Story {
             Reason::QueueFull => {
                 format!("its queue already held {}, which is queue_capacity", packets(why.waiting))
             }
-            Reason::Full if owned > 0 => {
+            Reason::Full if why.threshold.is_some_and(|threshold| threshold.reserved.is_some()) => {
                 let more = above - why.length.get().saturating_sub(owned);
                 let free = why.threshold.and_then(|threshold| threshold.remaining).map_or(0, Bytes::get);
                 format!("it did not fit the shared part: {more} B of it were needed and {free} B were free")
@@ -121,6 +126,12 @@ impl Story {
             Reason::PushedOut | Reason::Expelled | Reason::HeaderFull => {
                 "it was rejected, and there was no room for its header".to_owned()
             }
+            Reason::IngressPool
+            | Reason::IngressPort
+            | Reason::IngressGroup
+            | Reason::IngressHeadroom
+            | Reason::IngressPortHeadroom
+            | Reason::IngressHeadroomPool => refused(reason, why.ingress.unwrap_or_default()),
         };
         match why.verdict {
             Some(Verdict::Queued { marked }) => {
@@ -183,6 +194,39 @@ impl Story {
             None => "Nothing of it was sent.".to_owned(),
         }
     }
+}
+
+/// Why the ingress side refused a packet.
+fn refused(reason: Reason, met: GroupExplanation) -> String {
+    let own = met.cells - met.cells.min(met.minimum - met.has.minimum);
+    let what = match reason {
+        Reason::IngressPool => format!("{own} shared cells were needed and {} were free", met.free),
+        Reason::IngressPort => "its port would have been above its limit in the pool".to_owned(),
+        Reason::IngressHeadroom => {
+            format!("{own} cells did not fit the headroom of the group, which had {}", met.has.headroom)
+        }
+        Reason::IngressPortHeadroom => "the headroom of its port was used up".to_owned(),
+        Reason::IngressHeadroomPool => "the shared headroom pool was used up".to_owned(),
+        _ => format!("{} shared cells would have been above the limit of the group", met.has.shared + own),
+    };
+    format!("on ingress {what}")
+}
+
+/// What the packet met on the ingress side.
+fn ingress_words(met: &GroupExplanation) -> String {
+    let GroupExplanation { port, group, cells, has, minimum, limit, free, charge } = met;
+    let mut text = format!(
+        "Ingress: it came by port {port}, group {group}, and has {cells} cells. The group had {} of its minimum of {minimum}, \
+         {} shared (at most {limit}; {free} were free in the pool) and {} of headroom.",
+        has.minimum, has.shared, has.headroom
+    );
+    if let Some(Charge { minimum, shared, headroom, pause }) = charge {
+        let _ = write!(text, " It was charged {minimum} + {shared} + {headroom}.");
+        if *pause {
+            text.push_str(" The group asked for pause (XOFF).");
+        }
+    }
+    text
 }
 
 fn packets(number: usize) -> String {

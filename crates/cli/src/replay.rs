@@ -4,17 +4,17 @@ use crate::Failure;
 use crate::args::ReplayArgs;
 use crate::compare;
 use crate::explain::Story;
-use crate::output::print;
+use crate::output::{Output, print};
 use crate::outputs::{Ours, Outputs};
 use crate::progress::ReplayBar;
 use crate::summary;
 use crate::timeline::{self, Timeline};
 use crate::verdicts::{self, Verdicts};
-use forebay_runner::arrivals::Arrivals;
+use forebay_runner::arrivals::{Arrivals, Groups};
 use forebay_runner::scenario_file::read_text;
 use forebay_settings::SwitchFile;
-use forebay_tm::drive::{Driver, EndOfTime, Observer};
-use forebay_tm::{Departure, Explanation, Instant, Lost, Packet, Tm, Verdict};
+use forebay_tm::drive::{Drivable, Driver, EndOfTime, Observer};
+use forebay_tm::{Departure, Explanation, Instant, Lost, Mmu, MmuConfig, Packet, PauseRequest, Tm, Verdict};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     if args.json && !args.summary && args.compare.is_none() {
@@ -24,37 +24,63 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let name = args.switch.display().to_string();
     let text = read_text(&args.switch)?;
     let file = SwitchFile::parse(&name, &text)?;
-    let switch = file.switch()?;
+    let (switch, ingress) = file.sides()?;
     if let Some(policies) = &args.compare {
+        // It knows the egress side alone, and says so.
+        file.switch()?;
         return compare::run(args, &file, &switch, policies);
     }
     let mut outputs = Outputs::new(args.replace.force);
     [&args.switch, &args.arrivals].into_iter().for_each(|input| outputs.reads(input));
-    let mut arrivals = Arrivals::open(&args.arrivals, &switch)?;
+    let mmu = ingress.as_ref().map(|ingress| {
+        let config = MmuConfig { switch: (*switch).clone(), ingress: ingress.config.clone() };
+        Mmu::new(config).map_err(|error| Failure::Input(format!("error: {error}")))
+    });
+    let mmu = mmu.transpose()?;
+    let groups = ingress.as_ref().zip(mmu.as_ref());
+    let groups = groups.map(|(file, mmu)| (mmu.ingress().clone(), &file.of_queue));
+    let groups = groups.as_ref().map(|(ingress, of_queue)| Groups { ingress, of_queue });
+    let mut arrivals = Arrivals::open_for(&args.arrivals, &switch, groups)?;
     let tells = args.summary || !args.explain.is_empty();
     let verdicts = match &args.output {
-        None if tells || args.timeline.is_some() => None,
+        None if tells || args.timeline.is_some() || args.pauses.is_some() => None,
         path => Some(Verdicts::new(outputs.create(path.as_deref(), Ours::Begins(verdicts::HEADER))?)?),
     };
     let timeline = args.timeline.as_ref().map(|path| {
         let output = outputs.create(Some(path), Ours::Begins(timeline::HEADER))?;
         Timeline::new(output, &switch, args.every)
     });
+    if args.pauses.is_some() && mmu.is_none() {
+        let help = "describe [ingress] in the switch file (docs/switch.md)";
+        return Err(Failure::Input(format!("error: --pauses: the switch has no ingress side\n  help: {help}")));
+    }
+    let pauses = args.pauses.as_ref().map(|path| {
+        let mut output = outputs.create(Some(path), Ours::Begins(PAUSES))?;
+        output.write(PAUSES.as_bytes()).map(|()| output)
+    });
     let mut watchers = Watchers {
+        pauses: pauses.transpose()?,
+        failure: None,
         verdicts,
         timeline: timeline.transpose()?,
         stories: args.explain.iter().map(|packet| Story::new(*packet)).collect(),
     };
-    let tm = Tm::new(switch.clone());
-    let driver = if watchers.timeline.is_some() { Driver::watching_queues(tm) } else { Driver::new(tm) };
-    let tm = replay(&mut arrivals, driver, &mut watchers, args.quiet)?;
+    let watches = watchers.timeline.is_some();
+    let mut over = Over::default();
+    match mmu {
+        Some(mmu) => over.mmu = Some(replay(&mut arrivals, driver(mmu, watches), &mut watchers, args.quiet)?),
+        None => {
+            let tm = Tm::new(switch.clone());
+            over.tm = Some(replay(&mut arrivals, driver(tm, watches), &mut watchers, args.quiet)?);
+        }
+    }
     let mut text = String::new();
     for story in &watchers.stories {
         text.push_str(&story.tell(&switch).ok_or_else(|| no_such_packet(story.packet(), arrivals.count()))?);
         text.push('\n');
     }
     if args.summary {
-        text.push_str(&if args.json { summary::json(&tm) } else { summary::tell(&tm) });
+        text.push_str(&over.summary(args.json));
     }
     if let Some(timeline) = watchers.timeline {
         timeline.finish()?;
@@ -62,16 +88,43 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     if let Some(verdicts) = watchers.verdicts {
         verdicts.finish()?;
     }
+    if let Some(pauses) = watchers.pauses {
+        pauses.finish()?;
+    }
     print(&text)
 }
 
+/// What a file of pauses begins with.
+const PAUSES: &str = "time_ps,port,pg,signal\n";
+
+fn driver<T: Drivable>(tm: T, watches: bool) -> Driver<T> {
+    if watches { Driver::watching_queues(tm) } else { Driver::new(tm) }
+}
+
+/// A switch after a replay: with an ingress side or without.
+#[derive(Default)]
+struct Over {
+    tm: Option<Tm>,
+    mmu: Option<Mmu>,
+}
+
+impl Over {
+    fn summary(&self, as_json: bool) -> String {
+        let Some(tm) = self.tm.as_ref().or(self.mmu.as_ref().map(Mmu::egress)) else { return String::new() };
+        if as_json {
+            return summary::json(tm, self.mmu.as_ref());
+        }
+        summary::tell(tm) + &self.mmu.as_ref().map_or(String::new(), summary::tell_ingress)
+    }
+}
+
 /// Runs all arrivals until nothing waits.
-fn replay(
+fn replay<T: Drivable + Clone>(
     arrivals: &mut Arrivals<'_>,
-    mut driver: Driver,
+    mut driver: Driver<T>,
     watchers: &mut Watchers,
     quiet: bool,
-) -> Result<Tm, Failure> {
+) -> Result<T, Failure> {
     let mut progress = ReplayBar::new(arrivals, quiet);
     while let Some((now, packet)) = arrivals.read_next()? {
         if watchers.explains(&packet) {
@@ -103,6 +156,8 @@ fn no_such_packet(packet: u64, packets: u64) -> Failure {
 
 /// Everyone who watches a replay.
 struct Watchers {
+    pauses: Option<Output>,
+    failure: Option<Failure>,
     verdicts: Option<Verdicts>,
     timeline: Option<Timeline>,
     stories: Vec<Story>,
@@ -120,6 +175,7 @@ impl Watchers {
     }
 
     fn check(&mut self) -> Result<(), Failure> {
+        self.failure.take().map_or(Ok(()), Err)?;
         if let Some(verdicts) = &mut self.verdicts {
             verdicts.check()?;
         }
@@ -152,6 +208,15 @@ impl Observer for Watchers {
         }
         for story in &mut self.stories {
             story.lost(lost);
+        }
+    }
+
+    fn requested(&mut self, request: PauseRequest) {
+        let Some(pauses) = &mut self.pauses else { return };
+        let PauseRequest { at, port, group, signal } = request;
+        let line = format!("{},{port},{group},{}\n", at.ps(), signal.as_str());
+        if let Err(failure) = pauses.write(line.as_bytes()) {
+            self.failure.get_or_insert(failure);
         }
     }
 

@@ -1,15 +1,17 @@
 //! The fast core against the naive reference, through the same text forms that a user writes.
 
+use forebay_naive::ingress::NaiveRefusal;
 use forebay_naive::{Arrival, Outcome, Policy, Reason, Switch, Verdict, run_observed, to_toml};
 use forebay_settings::read_switch;
 use forebay_tm::View as _;
-use forebay_tm::drive::{Driver, Observer};
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Tm};
+use forebay_tm::drive::{Drivable, Driver, Observer};
+use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, PauseRequest, Tm};
 use std::collections::BTreeMap;
 
 /// Collects outcomes and the queues' lengths.
-struct Watch {
-    outcomes: Vec<Option<Outcome>>,
+pub(crate) struct Watch {
+    pub(crate) outcomes: Vec<Option<Outcome>>,
+    pub(crate) requests: Vec<PauseRequest>,
     rejected: Vec<Option<Reason>>,
     marked: Vec<bool>,
     lengths: BTreeMap<u64, Vec<u64>>,
@@ -17,10 +19,23 @@ struct Watch {
 }
 
 fn reason(reason: forebay_tm::Reason) -> Reason {
-    Reason::ALL.into_iter().find(|known| known.as_str() == reason.as_str()).expect("a reason of the specification")
+    let ingress = NaiveRefusal::ALL.into_iter().map(Reason::Ingress);
+    let mut known = Reason::ALL.into_iter().chain(ingress);
+    known.find(|known| known.as_str() == reason.as_str()).expect("a reason of the specification")
 }
 
 impl Watch {
+    pub(crate) fn new(packets: usize, check: bool) -> Self {
+        Self {
+            outcomes: vec![None; packets],
+            requests: Vec::new(),
+            rejected: vec![None; packets],
+            marked: vec![false; packets],
+            lengths: BTreeMap::new(),
+            check,
+        }
+    }
+
     fn ends(&mut self, id: PacketId, outcome: Outcome) {
         let place = &mut self.outcomes[id.0 as usize];
         assert!(place.is_none(), "packet {} met two fates: {place:?} and {outcome:?}", id.0);
@@ -60,6 +75,10 @@ impl Observer for Watch {
         self.ends(lost.id, outcome);
     }
 
+    fn requested(&mut self, request: PauseRequest) {
+        self.requests.push(request);
+    }
+
     fn instant_over(&mut self, now: Instant, tm: &Tm) {
         let queues = tm.config().total_queues();
         self.lengths.insert(now.ps(), (0..queues).map(|queue| tm.queue_bytes(queue).get()).collect());
@@ -69,34 +88,39 @@ impl Observer for Watch {
     }
 }
 
+/// Packet number `id` arrives at the core, as `change` leaves it.
+pub(crate) fn arrive<T: Drivable>(
+    driver: &mut Driver<T>,
+    id: usize,
+    arrival: &Arrival,
+    watch: &mut Watch,
+    change: impl FnOnce(&mut Packet),
+) {
+    let mut packet = Packet {
+        id: PacketId(id as u64),
+        bytes: arrival.bytes as u32,
+        port: arrival.port as u32,
+        queue: arrival.queue as u32,
+        class: arrival.class as u32,
+        flow: arrival.flow,
+        rank: arrival.rank,
+        unscheduled: arrival.unscheduled,
+        ect: arrival.ect,
+        ..Packet::default()
+    };
+    change(&mut packet);
+    driver.arrive(Instant::from_ps(arrival.time), &packet, watch).unwrap();
+}
+
 /// Runs the core. `watching` also gives the lengths of all queues at the end of every instant.
 fn core(switch: &Switch, arrivals: &[Arrival], watching: bool, extra: &str) -> (Vec<Outcome>, BTreeMap<u64, Vec<u64>>) {
     let text = format!("{extra}{}", to_toml(switch));
     let config = read_switch("switch.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let tm = Tm::new(config);
     let mut driver = if watching { Driver::watching(tm) } else { Driver::new(tm) };
-    let n = arrivals.len();
-    let mut watch = Watch {
-        outcomes: vec![None; n],
-        rejected: vec![None; n],
-        marked: vec![false; n],
-        lengths: BTreeMap::new(),
-        check: watching,
-    };
+    let mut watch = Watch::new(arrivals.len(), watching);
     for (id, arrival) in arrivals.iter().enumerate() {
-        let packet = Packet {
-            id: PacketId(id as u64),
-            bytes: arrival.bytes as u32,
-            port: arrival.port as u32,
-            queue: arrival.queue as u32,
-            class: arrival.class as u32,
-            flow: arrival.flow,
-            rank: arrival.rank,
-            eligible: Instant::ZERO,
-            unscheduled: arrival.unscheduled,
-            ect: arrival.ect,
-        };
-        driver.arrive(Instant::from_ps(arrival.time), &packet, &mut watch).unwrap();
+        arrive(&mut driver, id, arrival, &mut watch, |_| {});
     }
     driver.finish(&mut watch).unwrap();
     assert!(driver.tm().is_consistent());

@@ -9,7 +9,9 @@
 mod against_naive;
 mod operations;
 mod settings;
+mod sides;
 
 pub use against_naive::agree;
 pub use operations::operate;
 pub use settings::random_config;
+pub use sides::{core_ingress, random_ingress, random_sides, sides_agree};

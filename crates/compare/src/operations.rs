@@ -175,6 +175,7 @@ impl Run {
             },
             unscheduled: flags % 2 == 1,
             ect: flags / 2 % 2 == 1,
+            ..Packet::default()
         }
     }
 

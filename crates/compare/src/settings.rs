@@ -92,6 +92,13 @@ fn policy(dice: &mut Dice, queues: usize) -> PolicyConfig {
         // Packets have classes 0 to 2.
         alphas.resize(3, 0.5);
     }
+    if let PolicyConfig::Pools(config) = &mut policy {
+        // Pools that there are, and factors that chips have.
+        let pools = config.pools.values().len() as u64;
+        config.pool = PerQueue::Each((0..queues).map(|_| dice.below(pools) as usize).collect());
+        config.alpha = PerQueue::Each((0..queues).map(|_| dice.pick(&[1.0, 0.5, 8.0, 0.125, 0.0, 64.0])).collect());
+        config.partitions = dice.pick(&[1, 1, 2]);
+    }
     if let PolicyConfig::IntelligentBuffer(config) = &mut policy {
         // The fair share moves in steps, one an update: a short way, with gains that do not make the steps tiny.
         config.initial_fair = Bytes::new(dice.pick(&[10_000, 1_000, 1, 0, u64::MAX]));

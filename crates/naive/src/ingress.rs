@@ -62,7 +62,7 @@ pub enum Part {
 }
 
 /// Why a packet is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NaiveRefusal {
     /// No free cells.
     Pool,
@@ -76,6 +76,25 @@ pub enum NaiveRefusal {
     PortHeadroom,
     /// The shared headroom pool.
     HeadroomPool,
+}
+
+impl NaiveRefusal {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Pool, Self::Port, Self::Group, Self::Headroom, Self::PortHeadroom, Self::HeadroomPool];
+
+    /// The word for it in the output.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pool => "ingress-pool",
+            Self::Port => "ingress-port",
+            Self::Group => "ingress-group",
+            Self::Headroom => "ingress-headroom",
+            Self::PortHeadroom => "ingress-port-headroom",
+            Self::HeadroomPool => "ingress-headroom-pool",
+        }
+    }
 }
 
 /// The ingress side.
@@ -219,7 +238,12 @@ impl NaiveIngress {
 
     /// A packet of a group leaves. Whether the group asks to resume.
     pub fn release(&mut self, group: usize, bytes: u64) -> bool {
-        for _ in 0..bytes.div_ceil(self.cell) {
+        self.release_cells(group, bytes.div_ceil(self.cell))
+    }
+
+    /// So many cells of a group come back. Whether the group asks to resume.
+    pub(crate) fn release_cells(&mut self, group: usize, cells: u64) -> bool {
+        for _ in 0..cells {
             let last = [Part::Headroom, Part::Shared, Part::Minimum]
                 .into_iter()
                 .find_map(|part| self.cells.iter().position(|cell| *cell == (group, part)));

@@ -1,5 +1,7 @@
 //! What arrives and what becomes of it (section 10 of the specification).
 
+use crate::ingress::NaiveRefusal;
+
 /// A packet that arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -88,10 +90,12 @@ pub enum Reason {
     Expelled,
     /// Rejected, and there was no room for its header.
     HeaderFull,
+    /// Refused by the ingress side.
+    Ingress(NaiveRefusal),
 }
 
 impl Reason {
-    /// All of them.
+    /// All of them, but for those of the ingress side.
     pub const ALL: [Reason; 9] = [
         Reason::None,
         Reason::Oversize,
@@ -117,6 +121,7 @@ impl Reason {
             Reason::PushedOut => "pushed-out",
             Reason::Expelled => "expelled",
             Reason::HeaderFull => "header-full",
+            Reason::Ingress(refusal) => refusal.as_str(),
         }
     }
 }

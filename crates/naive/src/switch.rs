@@ -3,10 +3,12 @@
 
 use crate::config::{Policy, Scheduler, Switch, serialization_time};
 use crate::expel::Tokens;
+use crate::ingress::NaiveIngress;
 use crate::packet::{Arrival, Outcome, Reason, Verdict};
 use crate::policy::PolicyState;
 use crate::rank::RankState;
 use crate::scheduler::SchedulerState;
+use crate::sides::{Request, Sides};
 use crate::trim::Header;
 use std::collections::VecDeque;
 
@@ -39,6 +41,29 @@ pub fn run_observed(switch: &Switch, arrivals: &[Arrival], observe: &mut dyn FnM
         observe(instant, &lengths);
     }
     model.into_outcomes()
+}
+
+/// As [`run`], with an ingress side; `groups` has the group that each arrival is charged to. Also returns what groups ask for.
+///
+/// # Panics
+///
+/// As [`run`].
+#[must_use]
+pub fn run_sides(
+    switch: &Switch,
+    ingress: &NaiveIngress,
+    arrivals: &[Arrival],
+    groups: &[usize],
+) -> (Vec<Outcome>, Vec<Request>) {
+    let mut model = Model::new(switch, arrivals);
+    model.sides = Some(Sides::new(ingress.clone(), groups.to_vec()));
+    while let Some(instant) = model.next_instant() {
+        model.now = instant;
+        model.live_through_instant();
+    }
+    let sides = model.sides.take();
+    let requests = sides.map_or(Vec::new(), Sides::into_requests);
+    (model.into_outcomes(), requests)
 }
 
 /// A packet that waits in a data queue.
@@ -86,6 +111,8 @@ pub(crate) struct Model<'a> {
     /// What step 6 did to each packet.
     marked: Vec<bool>,
     outcomes: Vec<Option<Outcome>>,
+    /// The ingress side, if there is one.
+    sides: Option<Sides>,
 }
 
 impl<'a> Model<'a> {
@@ -109,6 +136,7 @@ impl<'a> Model<'a> {
             tokens: Tokens::new(switch),
             marked: vec![false; arrivals.len()],
             outcomes: vec![None; arrivals.len()],
+            sides: None,
         }
     }
 
@@ -139,6 +167,7 @@ impl<'a> Model<'a> {
             if self.ports[p].busy_until == Some(self.now) {
                 self.ports[p].busy_until = None;
                 self.pick(p);
+                self.give_cells_back();
             }
         }
         // (b) Periodic updates.
@@ -153,11 +182,42 @@ impl<'a> Model<'a> {
                 break;
             }
             self.arrived += 1;
-            self.arrive(self.arrived - 1);
+            self.arrive_at_both_sides(self.arrived - 1);
         }
         // (d) Expulsions.
         self.expel();
+        self.give_cells_back();
         self.check();
+    }
+
+    /// Packet number `n` arrives: the ingress side is asked first, and is as before if the egress side drops the packet.
+    fn arrive_at_both_sides(&mut self, n: usize) {
+        let bytes = self.arrivals[n].bytes;
+        let Some(sides) = &mut self.sides else { return self.arrive(n) };
+        let before = sides.ingress.clone();
+        let pause = match sides.admit(n, bytes) {
+            Err(refusal) => return self.settle(n, Verdict::Dropped, Reason::Ingress(refusal), None),
+            Ok(pause) => pause,
+        };
+        self.arrive(n);
+        let verdict = self.outcomes[n].as_ref().map(|outcome| outcome.verdict);
+        let is_cut = self.ports.iter().any(|port| port.headers.iter().any(|header| header.packet == n));
+        let left = self.switch.trim.as_ref().map_or(bytes, |trim| trim.size.min(bytes));
+        let sides = self.sides.as_mut().expect("just looked at");
+        match verdict {
+            Some(Verdict::Dropped | Verdict::Returned) => sides.restore(n, before),
+            Some(Verdict::Trimmed) => sides.keep(n, pause, left, self.now),
+            None if is_cut => sides.keep(n, pause, left, self.now),
+            Some(Verdict::Sent) | None => sides.keep(n, pause, bytes, self.now),
+        }
+        self.give_cells_back();
+    }
+
+    /// Packets that are gone give their cells back, in that order.
+    fn give_cells_back(&mut self) {
+        if let Some(sides) = &mut self.sides {
+            sides.give_back(self.now);
+        }
     }
 
     /// Section 3: packet number `n` arrives.
@@ -271,6 +331,9 @@ impl<'a> Model<'a> {
     /// What became of packet `n`; `times` are the start and the end of its transmission.
     pub(crate) fn settle(&mut self, n: usize, verdict: Verdict, reason: Reason, times: Option<(u64, u64)>) {
         assert!(self.outcomes[n].is_none(), "a packet has one outcome");
+        if let Some(sides) = &mut self.sides {
+            sides.gone.push(n);
+        }
         self.outcomes[n] = Some(Outcome {
             verdict,
             reason,

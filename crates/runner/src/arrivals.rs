@@ -5,8 +5,9 @@ use crate::scenario_file::cannot_read;
 use flate2::read::MultiGzDecoder;
 use forebay_settings::{Diagnostic, nearest};
 use forebay_tm::drive::EndOfTime;
+use forebay_tm::ingress::{GROUPS_PER_PORT, Ingress};
 use forebay_tm::packet::MAX_PACKET_BYTES;
-use forebay_tm::{Bytes, Instant, Packet, PacketId, ValidConfig};
+use forebay_tm::{Bytes, Colour, Instant, Packet, PacketId, ValidConfig};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -28,9 +29,21 @@ pub(crate) enum Column {
     Unscheduled,
     Ect,
     Eligible,
+    InPort,
+    Group,
+    Colour,
 }
 
-pub(crate) const COLUMNS: [(&str, Column); 10] = [
+/// The groups of the ingress side that packets are charged to.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'c> {
+    /// The ingress side.
+    pub ingress: &'c Ingress,
+    /// The group of packets of each queue number, where arrivals do not say it.
+    pub of_queue: &'c [u8],
+}
+
+pub(crate) const COLUMNS: [(&str, Column); 13] = [
     ("time_ps", Column::Time),
     ("bytes", Column::Bytes),
     ("port", Column::Port),
@@ -41,6 +54,9 @@ pub(crate) const COLUMNS: [(&str, Column); 10] = [
     ("unscheduled", Column::Unscheduled),
     ("ect", Column::Ect),
     ("eligible_ps", Column::Eligible),
+    ("in_port", Column::InPort),
+    ("pg", Column::Group),
+    ("colour", Column::Colour),
 ];
 
 pub(crate) const NEEDED: [Column; 4] = [Column::Time, Column::Bytes, Column::Port, Column::Queue];
@@ -57,6 +73,7 @@ pub struct Arrivals<'c> {
     /// The packets of a capture.
     captured: Option<std::vec::IntoIter<(Instant, Packet)>>,
     switch: &'c ValidConfig,
+    groups: Option<Groups<'c>>,
     /// The current line, without its end.
     line: Vec<u8>,
     number: usize,
@@ -71,13 +88,29 @@ pub struct Arrivals<'c> {
 impl<'c> Arrivals<'c> {
     /// Opens a file and reads its header.
     pub fn open(path: &Path, switch: &'c ValidConfig) -> Result<Self, Diagnostic> {
+        Self::open_for(path, switch, None)
+    }
+
+    /// The same for a switch that may have an ingress side.
+    pub fn open_for(path: &Path, switch: &'c ValidConfig, groups: Option<Groups<'c>>) -> Result<Self, Diagnostic> {
+        let arrivals = Self::open_any(path, switch, groups)?;
+        match groups {
+            Some(_) if arrivals.captured.is_some() => {
+                let problem = "a capture does not say which ports packets came by";
+                Err(Diagnostic::of_file(&arrivals.file, problem, "give CSV with the column in_port"))
+            }
+            _ => Ok(arrivals),
+        }
+    }
+
+    fn open_any(path: &Path, switch: &'c ValidConfig, groups: Option<Groups<'c>>) -> Result<Self, Diagnostic> {
         if path.as_os_str() == "-" {
-            return Self::of_any_form("standard input", Box::new(BufReader::new(io::stdin())), None, switch);
+            return Self::of_any_form("standard input", Box::new(BufReader::new(io::stdin())), None, switch, groups);
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| cannot_read(&name, &error))?;
         let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
-        Self::of_any_form(&name, Box::new(BufReader::with_capacity(1 << 16, file)), length, switch)
+        Self::of_any_form(&name, Box::new(BufReader::with_capacity(1 << 16, file)), length, switch, groups)
     }
 
     /// CSV or a capture, compressed by gzip or not, as its first bytes say.
@@ -86,6 +119,7 @@ impl<'c> Arrivals<'c> {
         reader: Box<dyn BufRead>,
         mut length: Option<u64>,
         switch: &'c ValidConfig,
+        groups: Option<Groups<'c>>,
     ) -> Result<Self, Diagnostic> {
         let failure = |error: io::Error| cannot_read(name, &error);
         let (mut head, mut reader) = peek(reader).map_err(failure)?;
@@ -96,7 +130,9 @@ impl<'c> Arrivals<'c> {
             length = None;
         }
         if !capture::is_capture(&head) {
-            return Self::new(name, reader, length, switch);
+            let mut arrivals = Self { groups, ..Self::empty(name, reader, length, switch) };
+            arrivals.read_header()?;
+            return Ok(arrivals);
         }
         let Some(bytes) = read_at_most(reader, LARGEST_CAPTURE).map_err(failure)? else {
             let problem = format!("this capture is larger than {}", Bytes::new(LARGEST_CAPTURE));
@@ -127,6 +163,7 @@ impl<'c> Arrivals<'c> {
             columns: Vec::new(),
             captured: None,
             switch,
+            groups: None,
             line: Vec::new(),
             number: 0,
             length,
@@ -179,7 +216,42 @@ impl<'c> Arrivals<'c> {
                 return Err(self.error(0..header.len(), name, "this column is missing", example));
             }
         }
+        self.check_sides(&header)
+    }
+
+    /// Whether the columns of the ingress side are there if and only if they mean something.
+    fn check_sides(&self, header: &str) -> Result<(), Diagnostic> {
+        let has = |column| self.columns.contains(&column);
+        if self.groups.is_some() && !has(Column::InPort) {
+            let problem = "this column is missing: the switch has an ingress side";
+            let remedy = "add the column in_port, the port that a packet came by";
+            return Err(self.error(0..header.len(), name_of(Column::InPort), problem, remedy));
+        }
+        for column in [Column::InPort, Column::Group] {
+            if self.groups.is_none() && has(column) {
+                let remedy = "remove the column, or describe [ingress] in the switch file";
+                return Err(self.error(0..header.len(), name_of(column), "the switch has no ingress side", remedy));
+            }
+        }
         Ok(())
+    }
+
+    /// The group that a packet is charged to, which must be there.
+    fn set_group(&self, packet: &mut Packet) -> Result<(), Diagnostic> {
+        let Some(groups) = self.groups else { return Ok(()) };
+        let is_said = self.columns.contains(&Column::Group);
+        if !is_said {
+            packet.group = groups.of_queue[packet.queue as usize];
+        }
+        if groups.ingress.has_group(packet.in_port as usize, packet.group) {
+            return Ok(());
+        }
+        let problem = format!("port {} has no group {}", packet.in_port, packet.group);
+        let remedy = "describe it in [[ingress.group]] of the switch file, or give another";
+        match is_said {
+            true => Err(self.error_in(Column::Group, problem, remedy)),
+            false => Err(self.error_in(Column::Queue, problem + ", which queue number stands for", remedy)),
+        }
     }
 
     /// The next packet and when it arrives.
@@ -221,6 +293,7 @@ impl<'c> Arrivals<'c> {
         if !self.switch.policy.knows_class(packet.class) {
             return Err(self.out_of_range(0..self.line.len(), Column::Class, u64::from(packet.class)));
         }
+        self.set_group(&mut packet)?;
         let now = Instant::from_ps(time);
         if now < self.last {
             let problem = format!("{time} is before the arrival above it, at {}", self.last.ps());
@@ -345,7 +418,10 @@ impl<'c> Arrivals<'c> {
             Column::Queue => self.switch.queues as u64 - 1,
             Column::Class => u64::from(u32::MAX),
             Column::Unscheduled | Column::Ect => 1,
-            _ => u64::MAX,
+            Column::InPort => self.switch.rates.len() as u64 - 1,
+            Column::Group => GROUPS_PER_PORT as u64 - 1,
+            Column::Colour => 2,
+            Column::Time | Column::Flow | Column::Rank | Column::Eligible => u64::MAX,
         }
     }
 }
@@ -366,6 +442,9 @@ pub(crate) fn set(column: Column, value: u64, switch: &ValidConfig, time: &mut u
         }
         Column::Unscheduled if value <= 1 => packet.unscheduled = value == 1,
         Column::Ect if value <= 1 => packet.ect = value == 1,
+        Column::InPort if value < switch.rates.len() as u64 => packet.in_port = value as u32,
+        Column::Group if value < GROUPS_PER_PORT as u64 => packet.group = value as u8,
+        Column::Colour if value < Colour::ALL.len() as u64 => packet.colour = Colour::ALL[value as usize],
         _ => return false,
     }
     true
@@ -377,7 +456,11 @@ pub(crate) fn range_error(column: Column, value: u64, switch: &ValidConfig) -> (
     match column {
         Column::Bytes if value == 0 => ("a packet has at least one byte".to_owned(), "give 1 or more".to_owned()),
         Column::Bytes => (format!("a packet of {value} bytes is too long"), format!("give 1 to {MAX_PACKET_BYTES}")),
-        Column::Port => (format!("there is no port {value}"), format!("the switch has ports 0 to {}", ports - 1)),
+        Column::Group => (format!("there is no group {value}"), format!("give 0 to {}", GROUPS_PER_PORT - 1)),
+        Column::Colour => (format!("{value} is no colour"), "give 0 for green, 1 for yellow, 2 for red".to_owned()),
+        Column::Port | Column::InPort => {
+            (format!("there is no port {value}"), format!("the switch has ports 0 to {}", ports - 1))
+        }
         Column::Queue => (format!("there is no queue {value}"), format!("a port has queues 0 to {}", queues - 1)),
         Column::Class => (
             format!("class {value} has no alpha"),

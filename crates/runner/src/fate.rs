@@ -121,7 +121,7 @@ impl Row {
         };
         Self {
             fate: Fate::ALL[usize::from(bytes[0])],
-            reason: Reason::ALL.get(usize::from(bytes[1])).copied(),
+            reason: Reason::every().nth(usize::from(bytes[1])),
             marked: bytes[2] == 1,
             start: number(3),
             end: number(11),

@@ -9,6 +9,7 @@
 mod depth;
 mod described;
 mod diagnostic;
+mod ingress;
 mod kinds;
 mod policy;
 mod registered;
@@ -20,6 +21,7 @@ mod write;
 
 pub use described::{read_settings, read_value as read_setting, text as setting_text};
 pub use diagnostic::{Diagnostic, nearest};
+pub use ingress::IngressFile;
 pub use kinds::{Kind, marking_rules, policies, rank_functions, schedulers, trimming_schemes};
 pub use policy::read_policy;
 pub use registered::{Registered, Registry, register};

@@ -2,6 +2,7 @@
 
 use crate::described::{Lookup, allow, words};
 use crate::diagnostic::Diagnostic;
+use crate::ingress::{self, IngressFile};
 use crate::registered::Registered;
 use crate::table::{Document, Table, Value};
 use crate::{policy, scheduler};
@@ -10,7 +11,12 @@ use forebay_tm::mark::MarkConfig;
 use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Bytes, Rate, TmConfig, ValidConfig};
+use forebay_tm::{Bytes, MmuConfig, Rate, TmConfig, ValidConfig};
+
+/// The keys of a switch file that describes the egress side alone.
+fn top_keys() -> Vec<&'static str> {
+    ["ports", "rate"].into_iter().chain(config_keys()).collect()
+}
 
 /// A switch file that has been read.
 pub struct SwitchFile<'a> {
@@ -33,13 +39,29 @@ impl<'a> SwitchFile<'a> {
         Ok(Self { document: Document::parse(file, text)? })
     }
 
-    /// The switch it describes.
+    /// The switch it describes, for those who know the egress side alone.
     pub fn switch(&self) -> Result<ValidConfig, Diagnostic> {
         let root = self.document.root();
-        let keys: Vec<&str> = ["ports", "rate"].into_iter().chain(config_keys()).collect();
+        if root.has("ingress") {
+            let remedy = "remove the tables [ingress...], or use forebay replay";
+            return Err(root.key_error("ingress", "only replays have an ingress side yet", remedy));
+        }
+        root.allow(&top_keys(), |_| false, "")?;
+        self.validate(read_config(&root, rates(&root)?)?)
+    }
+
+    /// The switch it describes, and the ingress side if there is one.
+    pub fn sides(&self) -> Result<(ValidConfig, Option<IngressFile>), Diagnostic> {
+        let root = self.document.root();
+        let keys: Vec<&str> = top_keys().into_iter().chain(["ingress"]).collect();
         root.allow(&keys, |_| false, "")?;
-        let config = read_config(&root, rates(&root)?)?;
-        self.validate(config)
+        let switch = self.validate(read_config(&root, rates(&root)?)?)?;
+        let ingress = root.table("ingress")?.map(|table| ingress::read(&table, &switch)).transpose()?;
+        if let Some(file) = &ingress {
+            let config = MmuConfig { switch: (*switch).clone(), ingress: file.config.clone() };
+            config.validate().map_err(|error| self.document.locate(&error))?;
+        }
+        Ok((switch, ingress))
     }
 
     /// Checks a configuration made from this file; errors point into it.

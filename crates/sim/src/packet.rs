@@ -210,6 +210,7 @@ impl Metadata {
             eligible: Instant::ZERO,
             unscheduled: self.unscheduled(),
             ect: self.ect(),
+            ..CorePacket::default()
         }
     }
 }

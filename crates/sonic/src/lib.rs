@@ -5,11 +5,14 @@
 //! * [`rules`]: from pools and profiles to cells, with the derivation in words.
 //! * [`fill`]: packets sent into the core's accounting until it pauses and drops.
 //! * [`device`]: a configuration on a chip; [`predict`]: where it pauses, resumes and drops.
-//! * [`import`]: the egress side as a switch file.
+//! * [`import`]: both sides as a switch file.
+//! * [`advise`]: goals of an operator, and the settings that reach them.
+//! * [`page`]: all of it as one HTML page.
 //! * [`hardware`]: points that hardware tests assert, beside what the core does.
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod chip;
 pub mod config;
 pub mod db;
@@ -20,6 +23,7 @@ pub mod hardware;
 pub mod import;
 mod keys;
 pub mod lint;
+pub mod page;
 pub mod predict;
 mod read;
 pub mod rules;

@@ -5,6 +5,7 @@ use crate::SonicError;
 use crate::config::{Config, Direction};
 use crate::device::{Account, Device};
 use crate::fill::{Filled, Side};
+use forebay_analysis::transient::{Burst, Held, Transient};
 use forebay_tm::ConfigError;
 use forebay_tm::ingress::{Alpha, Limit};
 use serde::Serialize;
@@ -118,9 +119,16 @@ pub struct Case {
     pub drop: Option<Point>,
     /// The limit that it met.
     pub dropped_by: Option<&'static str>,
+    /// How long a port takes to send what is there at that point, in nanoseconds.
+    pub drain_ns: u64,
+    /// Bytes of a burst from [`FAN_IN`] ports at once that come before the first of them is paused or dropped; none where no closed form applies.
+    pub burst_bytes: Option<u64>,
     /// Whether the formulas and the simulated fill agree.
     pub agrees: bool,
 }
+
+/// Ports that a burst comes from.
+pub const FAN_IN: u64 = 10;
 
 /// A profile of PGs or queues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -192,8 +200,9 @@ fn prediction(
     let config = device.config;
     let (profile, first) = (&config.profiles[profile], users[0]);
     let pool = &config.pools[profile.pool];
+    let rate = config.ports[first.0].speed as f64 * 1e6;
     let cases: Result<Vec<Case>, ConfigError> =
-        question.others.iter().map(|others| case(&account.side, *others, question.packet)).collect();
+        question.others.iter().map(|others| case(&account.side, *others, question.packet, rate)).collect();
     let cases = cases.map_err(|error| {
         let place = format!("BUFFER_PROFILE|{}: {} = {}", profile.name, error.field, error.value);
         SonicError::new(place, error.problem, error.remedy)
@@ -207,6 +216,7 @@ fn prediction(
     }
     if let Some(alone) = cases.iter().find(|case| case.others == 0) {
         derivation.extend(sums(&account.side, alone));
+        derivation.extend(bursts(&account.side, alone, rate));
     }
     Ok(Prediction {
         side,
@@ -249,7 +259,58 @@ fn sums(side: &Side, alone: &Case) -> Vec<String> {
     steps
 }
 
-fn case(side: &Side, others: u64, bytes: u32) -> Result<Case, ConfigError> {
+/// Drain time and bursts by the papers, for a lone group.
+fn bursts(side: &Side, alone: &Case, rate: f64) -> Vec<String> {
+    let drain = alone.drain_ns as f64 / 1e3;
+    let mut steps = vec![format!("a port of {:.0} Gb/s sends that in {drain:.1} us (ABM theorem 3)", rate / 1e9)];
+    let (Some(bytes), Limit::Dynamic(alpha)) = (alone.burst_bytes, side.group.limit) else { return steps };
+    let alpha = ratio(alpha);
+    steps.push(format!("a burst from {FAN_IN} ports: {bytes} B come before it (ABM eq. 10, with the minimum)"));
+    let (most, fair) = (
+        forebay_analysis::fb::alpha_low_for_fair_share(FAN_IN as f64 * rate, rate),
+        forebay_analysis::occamy::fair_alpha(FAN_IN as f64, 1, 1),
+    );
+    let verdict = if alpha <= most { "is within" } else { "is above" };
+    steps.push(format!(
+        "beside a congested one it gets its fair share if alpha <= {most} (FB eq. 7): {alpha} {verdict} that"
+    ));
+    if alpha > most {
+        steps
+            .push(format!("Occamy, which expels at the rate of a port, needs alpha <= {fair} for that (Occamy eq. 4)"));
+    }
+    steps
+}
+
+fn ratio(alpha: Alpha) -> f64 {
+    alpha.num as f64 / alpha.den as f64
+}
+
+/// How much of a burst from [`FAN_IN`] ports comes before it is paused or dropped, while others of the same kind are at their limits.
+fn burst(side: &Side, others: u64, rate: f64) -> Option<u64> {
+    let cell = f64::from(side.cell);
+    let (arrival, minimum) = (FAN_IN as f64 * rate, side.group.minimum as f64 * cell);
+    // What a queue gains while it drains.
+    let stretch = arrival / (arrival - rate);
+    let volume = match (side.group.limit, side.port) {
+        (Limit::Dynamic(alpha), Limit::None) => {
+            let transient = Transient {
+                buffer: side.pool.shared as f64 * cell,
+                held: vec![Held::new(ratio(alpha), rate); others as usize],
+                burst: Burst { queues: 1, omega: ratio(alpha), rate: arrival, drain: rate },
+            };
+            transient.volume()
+        }
+        (Limit::Static(limit), Limit::None) => {
+            // Others may hold all that their limits allow.
+            let free = side.pool.shared.saturating_sub(others.saturating_mul(limit));
+            limit.min(free) as f64 * cell * stretch
+        }
+        _ => return None,
+    };
+    Some((volume + minimum * stretch) as u64)
+}
+
+fn case(side: &Side, others: u64, bytes: u32, rate: f64) -> Result<Case, ConfigError> {
     let groups = others + 1;
     let formula = formula(side, groups, bytes);
     let filled = side.fill(groups as usize, bytes)?;
@@ -263,6 +324,8 @@ fn case(side: &Side, others: u64, bytes: u32) -> Result<Case, ConfigError> {
         resume: resume.map(|has| Point { packets: has / cells, cells: has, bytes: has * u64::from(side.cell) }),
         drop: Some(point(filled.drop)),
         dropped_by: filled.refusal.map(forebay_tm::ingress::Refusal::as_str),
+        drain_ns: (point(filled.pause.unwrap_or(filled.drop)).bytes as f64 * 8e9 / rate.max(1.0)) as u64,
+        burst_bytes: burst(side, others, rate.max(1.0)),
         agrees: agrees(&formula, &filled),
     })
 }

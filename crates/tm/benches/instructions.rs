@@ -26,6 +26,8 @@ const LIMITS: [(&str, f64); 7] = [
     ("aifo", 214.0),
     ("pushout", 441.0),
 ];
+/// What the ingress side may add.
+const INGRESS_LIMIT: f64 = 60.0;
 /// None may cost more than a third more with 2,048 queues than with 64.
 const GROWTH: f64 = 4.0 / 3.0;
 
@@ -34,15 +36,13 @@ fn main() -> ExitCode {
     if let Some(at) = args.iter().position(|arg| arg == "--run") {
         let case =
             CASES.iter().find(|case| case.0 == args[at + 1]).expect("the benchmark calls itself with a known case");
-        let mut overload = Overload::new(case, args[at + 2].parse().expect("a number of queues"));
-        let before = (overload.admitted, overload.sent, overload.lost);
+        let queues = args[at + 2].parse().expect("a number of queues");
         let steps = args[at + 3].parse().expect("a number of steps");
-        if args[at + 4] == "idle" {
-            overload.idle(steps);
-        } else {
-            overload.run(steps);
+        match args[at + 4].as_str() {
+            "ingress" => run(Overload::with_ingress(case, queues), |overload| overload.run(steps)),
+            "idle" => run(Overload::new(case, queues), |overload| overload.idle(steps)),
+            _ => run(Overload::new(case, queues), |overload| overload.run(steps)),
         }
-        println!("{} {} {}", overload.admitted - before.0, overload.sent - before.1, overload.lost - before.2);
         return ExitCode::SUCCESS;
     }
     let only = args.iter().position(|arg| arg == "--only").map(|at| args[at + 1].clone());
@@ -50,7 +50,26 @@ fn main() -> ExitCode {
     let wanted = |case: &&Case| {
         only.as_ref().is_none_or(|only| only == case.0) && (!has("--limited") || limit_of(case).is_some())
     };
-    report(has("--check"), &CASES.iter().filter(wanted).collect::<Vec<_>>())
+    let code = report(has("--check"), &CASES.iter().filter(wanted).collect::<Vec<_>>());
+    if only.is_none_or(|only| only == "ingress") && !report_ingress() && has("--check") {
+        return ExitCode::FAILURE;
+    }
+    code
+}
+
+fn run<T>(mut overload: Overload<T>, act: impl FnOnce(&mut Overload<T>)) {
+    let before = (overload.admitted, overload.sent, overload.lost);
+    act(&mut overload);
+    println!("{} {} {}", overload.admitted - before.0, overload.sent - before.1, overload.lost - before.2);
+}
+
+/// What the ingress side adds to an arrival and a departure. Whether it is within its limit.
+fn report_ingress() -> bool {
+    let cost = |how| (count(&CASES[0], QUEUES[1], MANY, how).0 - count(&CASES[0], QUEUES[1], FEW, how).0) / PAIRS;
+    let added = cost("ingress") - cost("busy");
+    let bad = if added > INGRESS_LIMIT { "  TOO MUCH" } else { "" };
+    println!("\nthe ingress side adds {added:.1} to dt; limit {INGRESS_LIMIT:.0}{bad}");
+    added <= INGRESS_LIMIT
 }
 
 /// Instructions that a run takes, and what it printed.

@@ -133,7 +133,7 @@ impl TmConfig {
             mark.validate(&self)?;
         }
         if let Some(trim) = &self.trim {
-            trim.validate()?;
+            trim.validate(&self)?;
         }
         Ok(ValidConfig(self))
     }

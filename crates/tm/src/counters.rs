@@ -10,7 +10,7 @@ use crate::verdict::Reason;
 /// Counts of what was not sent whole, by reason. Kept apart from the hot path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Losses {
-    dropped: [Count; Reason::ALL.len()],
+    dropped: [Count; Reason::COUNT],
     pub(crate) trimmed: Count,
     pub(crate) returned: Count,
     pub(crate) marked: Count,
@@ -77,7 +77,7 @@ pub struct Counters {
     pub returned: Count,
     /// Dropped, pushed out or expelled, for any reason.
     pub dropped: Count,
-    dropped_by: [Count; Reason::ALL.len()],
+    dropped_by: [Count; Reason::COUNT],
     /// Waiting now: packets, and bytes charged.
     pub waiting: Count,
     /// The most bytes ever charged.

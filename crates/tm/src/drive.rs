@@ -4,7 +4,9 @@
 //! port's next packet; periodic updates of policies; arrivals, in the order they are given; expulsions.
 
 use crate::config::{ConfigError, TmConfig};
+use crate::ingress::Ingress;
 use crate::max_tree::MaxTree;
+use crate::mmu::{Mmu, MmuConfig, PauseRequest};
 use crate::packet::Packet;
 use crate::switch::Tm;
 use crate::units::{Instant, Rate};
@@ -22,6 +24,8 @@ pub trait Observer {
     fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant);
     /// A packet that was waiting is gone.
     fn lost(&mut self, lost: Lost);
+    /// A priority group asks for pause or to resume.
+    fn requested(&mut self, _request: PauseRequest) {}
     /// Bytes that a packet takes of its wire, if it is not as long as the traffic manager says. `None` if it cannot
     /// leave: then it is gone, and the next packet of the port leaves instead.
     fn bytes_on_wire(&mut self, _port: usize, departure: &Departure) -> Option<u32> {
@@ -29,6 +33,8 @@ pub trait Observer {
     }
     /// An instant in which something happened is over. Called only by a driver that watches.
     fn instant_over(&mut self, _now: Instant, _tm: &Tm) {}
+    /// The same with the ingress side, where there is one; it comes after the other.
+    fn ingress_over(&mut self, _now: Instant, _ingress: &Ingress) {}
     /// The next instant whose end is to be shown even if nothing happens in it. Asked only by a driver that watches.
     fn next_look(&self) -> Instant {
         Instant::NEVER
@@ -75,10 +81,82 @@ impl fmt::Display for EndOfTime {
 
 impl core::error::Error for EndOfTime {}
 
+/// What a driver drives: a [`Tm`], or an [`Mmu`] with both sides.
+pub trait Drivable {
+    /// What it is made of.
+    type Config;
+    /// As [`Tm::offer`].
+    fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome;
+    /// As [`Tm::offer_explained`].
+    fn offer_explained(&mut self, now: Instant, packet: &Packet, wire: Wire) -> (Outcome, Explanation);
+    /// As [`Tm::next`].
+    fn next(&mut self, now: Instant, port: usize) -> Option<Departure>;
+    /// As [`Tm::advance`].
+    fn advance(&mut self, now: Instant);
+    /// As [`Tm::reconfigure`].
+    fn reconfigure(&mut self, config: Self::Config) -> Result<(), ConfigError>;
+    /// What was lost and asked for since this was last asked.
+    fn tell(&mut self, observer: &mut impl Observer);
+    /// The egress side.
+    fn egress(&self) -> &Tm;
+    /// The ingress side, if there is one.
+    fn ingress(&self) -> Option<&Ingress>;
+}
+
+macro_rules! drivable {
+    ($type:ident, $config:ident, $egress:expr, $ingress:expr, $tell:expr) => {
+        impl Drivable for $type {
+            type Config = $config;
+
+            #[inline]
+            fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
+                $type::offer(self, now, packet, wire)
+            }
+
+            fn offer_explained(&mut self, now: Instant, packet: &Packet, wire: Wire) -> (Outcome, Explanation) {
+                $type::offer_explained(self, now, packet, wire)
+            }
+
+            #[inline]
+            fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
+                $type::next(self, now, port)
+            }
+
+            fn advance(&mut self, now: Instant) {
+                $type::advance(self, now);
+            }
+
+            fn reconfigure(&mut self, config: $config) -> Result<(), ConfigError> {
+                $type::reconfigure(self, config)
+            }
+
+            fn tell(&mut self, observer: &mut impl Observer) {
+                if self.has_losses() {
+                    self.losses().for_each(|lost| observer.lost(lost));
+                }
+                $tell(self, observer);
+            }
+
+            fn egress(&self) -> &Tm {
+                $egress(self)
+            }
+
+            fn ingress(&self) -> Option<&Ingress> {
+                $ingress(self)
+            }
+        }
+    };
+}
+
+drivable!(Tm, TmConfig, |tm| tm, |_| None, |_: &mut Tm, _: &mut _| {});
+drivable!(Mmu, MmuConfig, Mmu::egress, |mmu| Some(Mmu::ingress(mmu)), |mmu: &mut Mmu, observer: &mut _| {
+    mmu.requests().for_each(|request| Observer::requested(observer, request));
+});
+
 /// A traffic manager and its wires.
 #[derive(Clone, Debug)]
-pub struct Driver {
-    tm: Tm,
+pub struct Driver<T = Tm> {
+    tm: T,
     wires: Vec<Wire>,
     /// Per port when its wire is free or its packets may leave.
     free_at: Vec<Option<Instant>>,
@@ -90,10 +168,10 @@ pub struct Driver {
     now: Instant,
 }
 
-impl Driver {
+impl<T: Drivable> Driver<T> {
     /// Idle wires behind a traffic manager.
-    pub fn new(tm: Tm) -> Self {
-        let ports = tm.config().rates.len();
+    pub fn new(tm: T) -> Self {
+        let ports = tm.egress().config().rates.len();
         Self {
             tm,
             wires: vec![Wire::Idle; ports],
@@ -113,28 +191,28 @@ impl Driver {
 
     /// The same, reporting the end of every instant in which something happens, also those of periodic updates and of
     /// expulsions. Changes no verdict.
-    pub fn watching(tm: Tm) -> Self {
+    pub fn watching(tm: T) -> Self {
         Self { watch: Watch::Everything, ..Self::new(tm) }
     }
 
     /// The same, reporting the end of every instant in which a queue may change, and of those that the observer asks
     /// for. What periodic updates have come to by then is worked out at once, however many of them there were.
-    pub fn watching_queues(tm: Tm) -> Self {
+    pub fn watching_queues(tm: T) -> Self {
         Self { watch: Watch::Queues, ..Self::new(tm) }
     }
 
     /// The traffic manager.
-    pub fn tm(&self) -> &Tm {
+    pub fn tm(&self) -> &T {
         &self.tm
     }
 
     /// Changes the settings of the traffic manager; see [`Tm::reconfigure`]. What is left of a packet on a wire takes
     /// as long as it does at the new rate.
-    pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
-        let before: Vec<Rate> = (0..self.wires.len()).map(|port| self.tm.rate(port)).collect();
+    pub fn reconfigure(&mut self, config: T::Config) -> Result<(), ConfigError> {
+        let before: Vec<Rate> = (0..self.wires.len()).map(|port| self.tm.egress().rate(port)).collect();
         self.tm.reconfigure(config)?;
         for (port, before) in before.into_iter().enumerate() {
-            let after = self.tm.rate(port);
+            let after = self.tm.egress().rate(port);
             if let (Wire::Busy, Some(end), true) = (self.wires[port], self.free_at[port], before != after) {
                 self.set_end(port, Some(retimed(self.now, end, before, after)));
             }
@@ -190,9 +268,7 @@ impl Driver {
     }
 
     fn tell_losses(&mut self, observer: &mut impl Observer) {
-        if self.tm.has_losses() {
-            self.tm.losses().for_each(|lost| observer.lost(lost));
-        }
+        self.tm.tell(observer);
     }
 
     /// Lets time pass up to the arrivals of `now`.
@@ -240,8 +316,8 @@ impl Driver {
         if self.watch != Watch::Nothing && now > self.now {
             self.look(self.now, observer);
             loop {
-                let looks = self.watch == Watch::Everything || self.tm.expels();
-                let due = if looks { self.tm.due() } else { Instant::NEVER };
+                let looks = self.watch == Watch::Everything || self.tm.egress().expels();
+                let due = if looks { self.tm.egress().due() } else { Instant::NEVER };
                 let at = due.min(observer.next_look());
                 if at >= now {
                     break;
@@ -256,7 +332,10 @@ impl Driver {
     fn look(&mut self, at: Instant, observer: &mut impl Observer) {
         self.tm.advance(at);
         self.tell_losses(observer);
-        observer.instant_over(at, &self.tm);
+        observer.instant_over(at, self.tm.egress());
+        if let Some(ingress) = self.tm.ingress() {
+            observer.ingress_over(at, ingress);
+        }
     }
 
     /// Puts the next packet of an idle port on its wire.
@@ -271,7 +350,7 @@ impl Driver {
         }
         self.wires[port] = Wire::Idle;
         // Packets may wait that may leave later.
-        let later = self.tm.next_eligible(port).filter(|at| *at < Instant::NEVER);
+        let later = self.tm.egress().next_eligible(port).filter(|at| *at < Instant::NEVER);
         self.set_end(port, later);
         Ok(())
     }
@@ -287,6 +366,7 @@ impl Driver {
         let Some(bytes) = observer.bytes_on_wire(port, &departure) else { return Ok(false) };
         let end = self
             .tm
+            .egress()
             .rate(port)
             .checked_serialization(u64::from(bytes) + self.overhead)
             .and_then(|span| now.checked_add(span))

@@ -48,6 +48,7 @@ mod flow_table;
 pub mod ingress;
 pub mod mark;
 pub mod max_tree;
+pub mod mmu;
 mod observe;
 pub mod packet;
 mod path;
@@ -64,10 +65,12 @@ mod view;
 pub use config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 pub use counters::{Count, Counters, MemoryReads};
 pub use fifo::FifoTm;
-pub use packet::{Packet, PacketId};
+pub use mmu::{Mmu, MmuConfig, PauseRequest};
+pub use packet::{Colour, Packet, PacketId};
 pub use switch::Tm;
 pub use units::{Bytes, Duration, Instant, Rate};
 pub use verdict::{
-    Departure, Explain, Explanation, Holder, Lost, Outcome, RankTest, Reason, Refusal, Threshold, Verdict, Wire,
+    Departure, Explain, Explanation, GroupExplanation, Holder, Lost, Outcome, RankTest, Reason, Refusal, Side,
+    Threshold, Verdict, Wire,
 };
 pub use view::View;

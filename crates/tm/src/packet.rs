@@ -33,4 +33,27 @@ pub struct Packet {
     pub unscheduled: bool,
     /// ECN-capable.
     pub ect: bool,
+    /// The port that it came by: for the ingress side.
+    pub in_port: u32,
+    /// The priority group of that port that it is charged to.
+    pub group: u8,
+    /// What a meter has made of it: for WRED.
+    pub colour: Colour,
+}
+
+/// What a meter in front of the switch has made of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Colour {
+    /// Within its rate.
+    #[default]
+    Green,
+    /// Above its rate, within its burst.
+    Yellow,
+    /// Beyond both.
+    Red,
+}
+
+impl Colour {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Green, Self::Yellow, Self::Red];
 }

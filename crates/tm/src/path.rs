@@ -279,7 +279,7 @@ impl Path {
         self.ranked = config.scheduler.uses_ranks();
         self.sorted = service == Service::OwnOrder;
         self.datapath = self.choose_datapath();
-        let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_)));
+        let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_) | TrimConfig::ToQueue(_)));
         // Headers of cut packets may outlast the setting that cut them.
         let headers_wait = self.buffer.queues.iter().any(|queue| queue.headers() > 0);
         self.departing = match self.datapath == Datapath::Full || cuts || headers_wait {

@@ -178,6 +178,32 @@ impl Tm {
         self.path.due
     }
 
+    /// Does what is due before the arrivals of this instant. Whether there was anything.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, now: Instant) -> bool {
+        let is_due = now >= self.path.due;
+        if is_due {
+            self.catch_up(now, Phase::Arrivals);
+        }
+        is_due
+    }
+
+    /// [`Tm::offer`] of a packet under another id. Where dynamic thresholds alone decide, no packet is copied.
+    #[inline(always)]
+    pub(crate) fn offer_as(&mut self, now: Instant, packet: &Packet, id: PacketId, wire: Wire) -> Outcome {
+        if self.plain_dt {
+            self.advance_clock(now);
+            let packet = Packet { id, ..*packet };
+            return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, &packet, wire, &mut ());
+        }
+        self.offer_other(now, *packet, id, wire)
+    }
+
+    #[inline(never)]
+    fn offer_other(&mut self, now: Instant, packet: Packet, id: PacketId, wire: Wire) -> Outcome {
+        self.offer_with(now, &Packet { id, ..packet }, wire, &mut ())
+    }
+
     /// Whether what it does on its own takes packets away.
     pub(crate) fn expels(&self) -> bool {
         self.policy.expels()

@@ -1,5 +1,6 @@
 //! What became of a packet, why, and the numbers behind it.
 
+use crate::ingress::{Charge, Occupancy};
 use crate::packet::{Packet, PacketId};
 use crate::units::{Bytes, Instant};
 use alloc::vec::Vec;
@@ -30,10 +31,22 @@ pub enum Reason {
     Expelled,
     /// Cut to its header, for which there was no room.
     HeaderFull,
+    /// Ingress: the pool has no shared cells left for it.
+    IngressPool,
+    /// Ingress: the limit of its port.
+    IngressPort,
+    /// Ingress: the limit of its priority group.
+    IngressGroup,
+    /// Ingress: the headroom of its priority group.
+    IngressHeadroom,
+    /// Ingress: the headroom of its port.
+    IngressPortHeadroom,
+    /// Ingress: the shared headroom pool.
+    IngressHeadroomPool,
 }
 
 impl Reason {
-    /// Every reason, in the order of their numbers.
+    /// Every reason of a traffic manager alone, in the order of their numbers.
     pub const ALL: [Self; 11] = [
         Self::Oversize,
         Self::Rank,
@@ -47,6 +60,29 @@ impl Reason {
         Self::Expelled,
         Self::HeaderFull,
     ];
+
+    /// The reasons of the ingress side, whose numbers follow.
+    pub const INGRESS: [Self; 6] = [
+        Self::IngressPool,
+        Self::IngressPort,
+        Self::IngressGroup,
+        Self::IngressHeadroom,
+        Self::IngressPortHeadroom,
+        Self::IngressHeadroomPool,
+    ];
+
+    /// How many there are in all.
+    pub const COUNT: usize = Self::ALL.len() + Self::INGRESS.len();
+
+    /// All of them: those of the traffic manager, then those of the ingress side.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().chain(Self::INGRESS)
+    }
+
+    /// The side of the buffer that refused or gave up the packet.
+    pub const fn side(self) -> Side {
+        if self as usize >= Self::ALL.len() { Side::Ingress } else { Side::Egress }
+    }
 
     /// Its name in files.
     pub const fn as_str(self) -> &'static str {
@@ -62,6 +98,31 @@ impl Reason {
             Self::PushedOut => "pushed-out",
             Self::Expelled => "expelled",
             Self::HeaderFull => "header-full",
+            Self::IngressPool => "ingress-pool",
+            Self::IngressPort => "ingress-port",
+            Self::IngressGroup => "ingress-group",
+            Self::IngressHeadroom => "ingress-headroom",
+            Self::IngressPortHeadroom => "ingress-port-headroom",
+            Self::IngressHeadroomPool => "ingress-headroom-pool",
+        }
+    }
+}
+
+/// A side of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// Priority groups of the ports that packets come by.
+    Ingress,
+    /// Queues of the ports that packets leave by.
+    Egress,
+}
+
+impl Side {
+    /// Its name in messages and files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ingress => "ingress",
+            Self::Egress => "egress",
         }
     }
 }
@@ -199,6 +260,12 @@ impl Departure {
         Self { rest, ..self }
     }
 
+    /// The same of a packet with another id.
+    #[inline(always)]
+    pub(crate) const fn with_id(self, id: PacketId) -> Self {
+        Self { id, ..self }
+    }
+
     /// Bytes to put on the wire.
     #[inline(always)]
     pub const fn bytes(&self) -> u32 {
@@ -308,6 +375,29 @@ pub struct Explanation {
     pub verdict: Option<Verdict>,
     /// For a packet that was not admitted: the queues that held the buffer, the longest first.
     pub holders: Vec<Holder>,
+    /// What it met on the ingress side, where there is one.
+    pub ingress: Option<GroupExplanation>,
+}
+
+/// What a packet met on the ingress side. All sizes are in cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupExplanation {
+    /// The port that it came by.
+    pub port: usize,
+    /// The number of its priority group.
+    pub group: u8,
+    /// Its own cells.
+    pub cells: u64,
+    /// What the group had before it.
+    pub has: Occupancy,
+    /// The minimum of the group.
+    pub minimum: u64,
+    /// The most shared cells that the group could have.
+    pub limit: u64,
+    /// Shared cells that were free in its pool.
+    pub free: u64,
+    /// Where its cells were charged; none if it was refused, here or by the egress side.
+    pub charge: Option<Charge>,
 }
 
 /// Somebody who may want to know why. `()` does not, and then nothing is computed for it.

@@ -2,7 +2,7 @@
 
 use forebay_tm::admit::Buffer;
 use forebay_tm::mark::{ActiveRule, MarkSettings, MarkingRule};
-use forebay_tm::{Bytes, Instant, ValidConfig, settings};
+use forebay_tm::{Bytes, Instant, Packet, ValidConfig, settings};
 
 settings! {
     /// Settings of marking by the whole buffer.
@@ -25,7 +25,7 @@ struct PoolStep {
 }
 
 impl MarkingRule for PoolStep {
-    fn hits(&mut self, _: Instant, _: usize, buffer: &Buffer) -> bool {
+    fn hits(&mut self, _: Instant, _: usize, _: &Packet, buffer: &Buffer) -> bool {
         buffer.used() >= self.threshold
     }
 }

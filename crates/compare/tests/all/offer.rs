@@ -69,6 +69,7 @@ fn compare(dice: &mut Dice) -> (u32, u32) {
             eligible: Instant::ZERO,
             unscheduled: dice.below(2) == 1,
             ect: dice.below(2) == 1,
+            ..Packet::default()
         };
         let port = packet.port as usize;
         let idle = free[port] <= now;

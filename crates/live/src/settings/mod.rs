@@ -197,9 +197,10 @@ pub fn read(file: &str, text: &str, changes: &[(String, String)]) -> Result<(Liv
     treatment.trim_size = match &tm.trim {
         Some(TrimConfig::Ndp(config)) => config.size.get() as usize,
         Some(TrimConfig::CutPayload(config)) => config.size.get() as usize,
+        Some(TrimConfig::ToQueue(config)) => config.size.get() as usize,
         Some(TrimConfig::SourceFlowControl(_)) | None => 64,
     };
-    treatment.trim_in_queue = matches!(tm.trim, Some(TrimConfig::CutPayload(_)));
+    treatment.trim_in_queue = matches!(tm.trim, Some(TrimConfig::CutPayload(_) | TrimConfig::ToQueue(_)));
     let config = LiveConfig {
         forwarding: forwarding(&root, &names)?,
         classifier: classifier(&root, &names, queues as u64)?,

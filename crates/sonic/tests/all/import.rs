@@ -2,12 +2,12 @@
 
 use crate::predict::CONFIGS;
 use crate::text;
-use forebay_settings::read_switch;
+use forebay_settings::SwitchFile;
 use forebay_sonic::config::Config;
 use forebay_sonic::device::Device;
 use forebay_sonic::import::{Imported, import};
 use forebay_sonic::predict::{Question, predict};
-use forebay_tm::{Instant, Outcome, Packet, PacketId, Tm, Verdict, Wire};
+use forebay_tm::{Instant, Mmu, MmuConfig, Outcome, Packet, PacketId, Reason, Side, Verdict, View as _, Wire};
 
 fn imported(name: &str) -> Imported {
     let config = Config::parse(name, &text(name)).unwrap();
@@ -15,62 +15,99 @@ fn imported(name: &str) -> Imported {
     import(&device, name).unwrap()
 }
 
-/// Packets of 64 bytes that a lone queue takes.
-fn fill(tm: &mut Tm, queue: u32) -> u64 {
+/// Both sides as `forebay replay` reads them.
+fn mmu(toml: &str) -> Mmu {
+    let file = SwitchFile::parse("switch.toml", toml).unwrap();
+    let (switch, ingress) = file.sides().unwrap_or_else(|error| panic!("{error}\n{toml}"));
+    Mmu::new(MmuConfig { switch: switch.into_inner(), ingress: ingress.unwrap().config }).unwrap()
+}
+
+/// Packets of 64 bytes from port 0 to a queue of another port: the packet that asks for pause, the one that is dropped, and why.
+fn fill(mmu: &mut Mmu, group: u8, queue: u32) -> (Option<u64>, u64, Reason) {
+    let mut pause = None;
     for number in 1.. {
-        let packet = Packet { id: PacketId(number), bytes: 64, queue, ..Packet::default() };
-        match tm.offer(Instant::ZERO, &packet, Wire::Busy) {
-            Outcome::Verdict(Verdict::Queued { .. }) => {}
-            other => {
-                assert!(matches!(other, Outcome::Verdict(Verdict::Dropped { .. })), "{other:?}");
-                return number;
-            }
+        let packet = Packet { id: PacketId(number), bytes: 64, port: 1, queue, group, ..Packet::default() };
+        let outcome = mmu.offer(Instant::ZERO, &packet, Wire::Busy);
+        pause = pause.or(mmu.requests().next().map(|_| number));
+        match outcome {
+            Outcome::Verdict(Verdict::Queued { .. } | Verdict::Trimmed { .. }) => {}
+            Outcome::Verdict(Verdict::Dropped { reason }) => return (pause, number, reason),
+            other => panic!("{other:?}"),
         }
     }
     unreachable!()
 }
 
 #[test]
-fn switch_files_drop_where_the_prediction_does() {
+fn switch_files_pause_and_drop_where_the_prediction_does() {
     for name in CONFIGS {
         let file = format!("configs/{name}.json");
         let imported = imported(&file);
-        let switch =
-            read_switch("switch.toml", &imported.toml).unwrap_or_else(|error| panic!("{error}\n{}", imported.toml));
+        assert!(imported.left_out.iter().all(|left_out| imported.toml.contains(left_out)), "{}", imported.toml);
         let config = Config::parse(name, &text(&file)).unwrap();
         let device = Device::new(&config, config.chip(None).unwrap());
         let predictions = predict(&device, &Question { packet: 64, others: vec![0] }).unwrap();
-        let profile = config.queues[&(0, 1)];
-        let prediction =
-            predictions.iter().find(|of| of.side == "egress" && of.profile == config.profiles[profile].name);
-        let shared = prediction.unwrap().cases[0].shared_cells;
-        // The queue's minimum is left out, and the core tests a threshold before the packet is in: up to alpha packets more.
-        let dropped = fill(&mut Tm::new(switch), 1);
-        assert!((shared + 1..=shared + 9).contains(&dropped), "{name}: {dropped}, {shared}");
-        assert!(imported.left_out.iter().all(|left_out| imported.toml.contains(left_out)), "{}", imported.toml);
+        let case = |side: &str, profile: usize| {
+            let name = &config.profiles[profile].name;
+            let of = predictions.iter().find(|of| of.side == side && of.profile == *name);
+            of.unwrap_or_else(|| panic!("{side} {name}")).cases[0].clone()
+        };
+        // A lossy queue: the side with the lower limit drops, to the packet.
+        let queue = case("egress", config.queues[&(1, 0)]).drop.unwrap().packets;
+        let group = case("ingress", config.groups[&(0, 0)]).drop.unwrap().packets;
+        let toml = without(&imported.toml, &["[ecn]", "[trim]"]);
+        let (_, dropped, reason) = fill(&mut mmu(&toml), 0, 0);
+        assert_eq!(dropped, queue.min(group), "{name}: {reason:?}");
+        assert_eq!(reason.side() == Side::Ingress, group < queue, "{name}: {reason:?}");
+        // A lossless class, up to the pause.
+        if let Some(profile) = config.groups.get(&(0, 3)) {
+            let (pause, dropped, reason) = fill(&mut mmu(&toml), 3, 3);
+            let case = case("ingress", *profile);
+            assert_eq!(pause, case.pause.map(|point| point.packets), "{name}");
+            assert_eq!(dropped, case.drop.unwrap().packets, "{name}: {reason:?}");
+        }
     }
+}
+
+/// A switch file without some of its tables.
+fn without(toml: &str, heads: &[&str]) -> String {
+    let mut keeps = true;
+    let lines = toml.lines().filter(|line| {
+        if line.starts_with('[') {
+            keeps = !heads.contains(line);
+        }
+        keeps
+    });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn trimming_marking_and_both_sides_are_written() {
+    let trim = imported("configs/spc5-sn5640-c512s2-t1-trim.json");
+    assert!(trim.toml.contains("kind = \"to-queue\"\nsize = 256\nqueue = 6"), "{}", trim.toml);
+    let mut switch = mmu(&trim.toml);
+    // Queue 1 has alpha 2^-7, and its packets are cut from then on.
+    let mut trimmed = 0;
+    for number in 0..20_000 {
+        let packet = Packet { id: PacketId(number), bytes: 4_000, port: 1, queue: 1, ..Packet::default() };
+        let outcome = switch.offer(Instant::ZERO, &packet, Wire::Busy);
+        trimmed += u64::from(matches!(outcome, Outcome::Verdict(Verdict::Trimmed { .. })));
+    }
+    assert!(trimmed > 1_000 && switch.is_consistent());
+    let counters = switch.egress().queue_counters(switch.egress().queue_index(1, 6));
+    assert_eq!((counters.waiting.packets, switch.egress().pool_counters().trimmed.packets), (trimmed, trimmed));
 }
 
 #[test]
 fn what_is_left_out_is_said() {
     let small = imported("small.json");
-    for expected in
-        ["the ingress side", "egress_lossless_pool", "no limit", "minimums of queues", "trimming", "has no scheduler"]
-    {
+    for expected in ["the new DSCP", "has no scheduler"] {
         assert!(small.left_out.iter().any(|left_out| left_out.contains(expected)), "{expected}: {:#?}", small.left_out);
     }
-    assert!(small.toml.contains("alpha = [1.0, 1.0, 1.0, 1024.0, 1024.0, 8.0, 8.0]"), "{}", small.toml);
-    assert!(small.left_out.iter().any(|left_out| left_out.contains("marking by AZURE_LOSSLESS at queue 3")));
-}
-
-#[test]
-fn marking_is_written_if_all_queues_have_the_same() {
-    let mut config: serde_json::Value = serde_json::from_str(&text("small.json")).unwrap();
-    config["QUEUE"] = serde_json::json!({ "Ethernet0-8|0-6": { "wred_profile": "AZURE_LOSSLESS" } });
-    let config = Config::parse("small.json", &config.to_string()).unwrap();
-    let toml = import(&Device::new(&config, config.chip(None).unwrap()), "small.json").unwrap().toml;
-    assert!(toml.contains("min = 1048576\nmax = 2097152\nprobability = 0.05\naction = \"mark-or-drop\""), "{toml}");
-    read_switch("switch.toml", &toml).unwrap();
+    assert!(small.toml.contains("alpha = [1.0, 1.0, 1.0, 1.0, 1.0, 8.0, 8.0]"), "{}", small.toml);
+    assert!(small.toml.contains("fixed = [false, false, false, true, true, false, false]"), "{}", small.toml);
+    assert!(small.toml.contains("kind = \"wred\"\non = [false, false, false, true"), "{}", small.toml);
+    mmu(&small.toml);
 }
 
 #[test]
@@ -80,7 +117,7 @@ fn strict_queues_are_first() {
     let config = Config::parse("small.json", &config.to_string()).unwrap();
     let toml = import(&Device::new(&config, config.chip(None).unwrap()), "small.json").unwrap().toml;
     assert!(toml.contains("groups = [[1], [0], [2, 3, 4, 5, 6]]"), "{toml}");
-    read_switch("switch.toml", &toml).unwrap();
+    mmu(&toml);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tests of the SONiC crate, in one binary.
 
+mod advise;
 mod hardware;
 mod import;
 mod lint;

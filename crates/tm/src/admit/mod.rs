@@ -19,6 +19,7 @@ mod flow_aware;
 mod intelligent_buffer;
 mod occamy;
 mod policy;
+mod pools;
 mod pushout;
 mod shares;
 mod traffic_aware;
@@ -133,6 +134,10 @@ policies! {
     /// Intelligent buffer (IB): DT, fair dropping of long flows, a queue for short ones.
     /// Fair dropping is AFD, per flow or per queue. Short flows have a queue of their own if `short_queue` is set.
     "ib" => intelligent_buffer::IntelligentBuffer(IntelligentBufferConfig);
+    /// Pools of queues with minimums, as switch chips and SONiC have them.
+    /// What a queue has beyond its minimum is at most `limit` and, with the packet in it, `alpha*free`, where `free` is
+    /// what is left of its pool; `fixed`: the limit alone.
+    "pools" => pools::Pools(PoolsConfig);
     /// Pushout: the longest queue makes room for an arriving packet.
     /// A packet that does not fit displaces the tail of the longest queue.
     "pushout" => pushout::Pushout(PushoutConfig);

@@ -1,5 +1,6 @@
 //! The ingress side described and checked.
 
+use super::{MAX_POOLS, MAX_PORTS};
 use crate::config::ConfigError;
 use alloc::format;
 use alloc::vec::Vec;
@@ -31,6 +32,19 @@ impl Alpha {
         } else {
             Self { num: 1, den: 1 << if exponent < -10 { 10 } else { -exponent } }
         }
+    }
+
+    /// A factor as it is written, if it is one exactly: a multiple of 1/1024 up to 1024.
+    pub fn exactly(factor: f64) -> Option<Self> {
+        let scaled = factor * MAX_RATIO as f64;
+        // Both are exact: the factor is multiplied by a power of two.
+        if !(0.0..=(MAX_RATIO * MAX_RATIO) as f64).contains(&scaled) || scaled != scaled as u64 as f64 {
+            return None;
+        }
+        let num = scaled as u64;
+        let shift = num.trailing_zeros().min(MAX_RATIO.trailing_zeros());
+        let alpha = Self { num: num >> shift, den: MAX_RATIO >> shift };
+        alpha.is_valid().then_some(alpha)
     }
 
     /// `floor(alpha * cells)`.
@@ -121,7 +135,7 @@ pub struct IngressConfig {
 }
 
 impl IngressConfig {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if self.cell == 0 {
             return Err(ConfigError::new("ingress.cell", 0, "a cell has bytes").remedy("give a size such as 256"));
         }
@@ -131,6 +145,15 @@ impl IngressConfig {
         for pool in &self.pools {
             cells("ingress.pools.shared", pool.shared)?;
             cells("ingress.pools.headroom", pool.headroom.unwrap_or(0))?;
+        }
+        if self.partitions.saturating_mul(self.pools.len()) > MAX_POOLS {
+            let pools = self.partitions.saturating_mul(self.pools.len());
+            let error = ConfigError::new("ingress.pools", pools, "there are too many pools in all partitions");
+            return Err(error.remedy(format!("give at most {MAX_POOLS}")));
+        }
+        if self.ports.len() > MAX_PORTS {
+            let error = ConfigError::new("ingress.ports", self.ports.len(), "there are too many ports");
+            return Err(error.remedy(format!("give at most {MAX_PORTS}")));
         }
         self.ports.iter().try_for_each(|port| self.check_port(port))?;
         let mut seen = alloc::vec![false; self.ports.len() * GROUPS_PER_PORT];

@@ -52,6 +52,7 @@ pub use config::{
 };
 
 use crate::config::ConfigError;
+use crate::verdict::Reason;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -102,6 +103,18 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// As a reason of the ingress side.
+    pub const fn reason(self) -> Reason {
+        match self {
+            Self::Pool => Reason::IngressPool,
+            Self::Port => Reason::IngressPort,
+            Self::Group => Reason::IngressGroup,
+            Self::Headroom => Reason::IngressHeadroom,
+            Self::PortHeadroom => Reason::IngressPortHeadroom,
+            Self::HeadroomPool => Reason::IngressHeadroomPool,
+        }
+    }
+
     /// Its name in messages and files.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -127,54 +140,79 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
+    /// What was charged since it was that of before.
+    pub(crate) const fn since(self, before: Self, charged: Charged) -> Charge {
+        Charge {
+            minimum: self.minimum - before.minimum,
+            shared: self.shared - before.shared,
+            headroom: self.headroom - before.headroom,
+            pause: matches!(charged, Charged::Pause),
+        }
+    }
+
     /// All its cells.
     pub const fn total(self) -> u64 {
         self.minimum + self.shared + self.headroom
     }
 }
 
-#[derive(Clone, Debug)]
-struct Group {
-    has: Occupancy,
-    config: GroupConfig,
-    /// The limit of the shared part when the group asked for pause, while it is paused.
-    paused_at: Option<u64>,
-    partition: usize,
-    /// Its pool, and where the pool's cells in its partition are counted.
-    pool: PoolConfig,
-    in_pool: usize,
-    /// The limit of its port in its pool, and where the port's cells of that pool are counted.
-    port_limit: Limit,
-    in_port: usize,
-}
+mod group;
 
-/// The cells of a pool that are taken in one partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Taken {
-    shared: u64,
-    headroom: u64,
-}
+use group::{Group, Hot};
 
 /// No such group.
 const NOBODY: u32 = u32::MAX;
 
+/// Bits of the [`place`](Ingress::place) of a group.
+pub(crate) const PLACE_BITS: u32 = 16;
+
+/// The most pools, those of all partitions counted. It is a power of two.
+pub const MAX_POOLS: usize = 64;
+
+/// The most ports of an ingress side.
+pub const MAX_PORTS: usize = (1 << PLACE_BITS) / GROUPS_PER_PORT;
+
 /// The ingress side of a switch's buffer.
 #[derive(Clone, Debug)]
 pub struct Ingress {
-    cell: u64,
-    pools: Vec<PoolConfig>,
-    ports: Vec<PortConfig>,
+    /// `floor((2^64 - 1) / cell)`: a product with it is a division by the cell.
+    reciprocal: u64,
+    config: IngressConfig,
+    /// What every packet of a group looks at: [`GROUPS_PER_PORT`] of each port, whether they are there or not.
+    hot: Vec<Hot>,
+    /// What few packets look at.
     groups: Vec<Group>,
-    /// Where a port's groups are.
-    index: Vec<[u32; GROUPS_PER_PORT]>,
-    /// Of each partition, of each pool.
-    taken: Vec<Taken>,
-    /// Shared cells of each port, of each pool.
+    /// Shared cells that are free: of each partition, of each pool.
+    free: [u64; MAX_POOLS],
+    /// Headroom that is taken: of each partition, of each pool.
+    headroom: Vec<u64>,
+    /// Shared cells of each port, of each pool, where the port has a limit.
     port_shared: Vec<u64>,
     /// Headroom of each port.
     port_headroom: Vec<u64>,
-    /// All cells of each partition.
-    partitions: Vec<u64>,
+    /// What the group had that took headroom last.
+    before: Before,
+}
+
+/// How a packet was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Charged {
+    /// To the group's minimum and the shared part.
+    Shared,
+    /// The same, where the port has a limit.
+    OfPort,
+    /// To headroom.
+    Headroom,
+    /// To headroom, for which the group asks for pause.
+    Pause,
+}
+
+/// What a group had before a packet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    over: i64,
+    headroom: u64,
+    paused_at: Option<u64>,
 }
 
 impl Ingress {
@@ -184,38 +222,34 @@ impl Ingress {
     /// If the configuration names what is not there, or numbers that cannot be.
     pub fn new(config: IngressConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        let mut index = vec![[NOBODY; GROUPS_PER_PORT]; config.ports.len()];
-        for (place, group) in config.groups.iter().enumerate() {
-            index[group.port][usize::from(group.number)] = place as u32;
+        let mut hot = vec![Hot::missing(); config.ports.len() * GROUPS_PER_PORT];
+        for (number, group) in config.groups.iter().enumerate() {
+            hot[group.port * GROUPS_PER_PORT + usize::from(group.number)] = Hot::new(number, group, &config);
         }
-        let pools = config.pools.len();
-        let groups = config.groups.iter().map(|group| Group {
-            has: Occupancy::default(),
-            config: *group,
-            paused_at: None,
-            partition: config.ports[group.port].partition,
-            pool: config.pools[group.pool],
-            in_pool: config.ports[group.port].partition * pools + group.pool,
-            port_limit: config.ports[group.port].limits.get(group.pool).copied().unwrap_or_default(),
-            in_port: group.port * pools + group.pool,
-        });
-        Ok(Self {
-            cell: u64::from(config.cell),
-            groups: groups.collect(),
-            index,
-            taken: vec![Taken::default(); config.partitions * config.pools.len()],
+        let pools = config.partitions * config.pools.len();
+        let mut ingress = Self {
+            reciprocal: u64::MAX / u64::from(config.cell),
+            hot,
+            groups: config.groups.iter().map(|group| Group::new(group, &config)).collect(),
+            free: [0; MAX_POOLS],
+            headroom: vec![0; pools],
             port_shared: vec![0; config.ports.len() * config.pools.len()],
             port_headroom: vec![0; config.ports.len()],
-            partitions: vec![0; config.partitions],
-            pools: config.pools,
-            ports: config.ports,
-        })
+            before: Before::default(),
+            config,
+        };
+        for (place, free) in ingress.free.iter_mut().enumerate().take(pools) {
+            *free = ingress.config.pools[place % ingress.config.pools.len()].shared;
+        }
+        Ok(ingress)
     }
 
-    /// The cells of a packet.
-    #[inline]
+    /// The cells of a packet, which has one byte at least.
+    #[inline(always)]
     pub const fn cells(&self, bytes: u32) -> u64 {
-        (bytes as u64).div_ceil(self.cell)
+        // ceil(bytes / cell) is floor((bytes - 1) / cell) + 1. With m = floor((2^64 - 1) / cell), floor(((n + 1) * m) / 2^64) is
+        // floor(n / cell) for n and cell below 2^32.
+        ((bytes as u128 * self.reciprocal as u128) >> 64) as u64 + 1
     }
 
     /// A packet of a port's group arrives.
@@ -223,28 +257,12 @@ impl Ingress {
     /// # Panics
     /// If the port has no such group.
     pub fn admit(&mut self, port: usize, number: u8, bytes: u32) -> Admission {
-        let place = self.place(port, number);
-        let cells = self.cells(bytes);
-        let group = &self.groups[place];
-        let minimum = cells.min(group.config.minimum - group.has.minimum);
-        let rest = cells - minimum;
-        let mut charge = Charge { minimum, ..Charge::default() };
-        match self.shared_refusal(group, rest) {
-            None => charge.shared = rest,
-            Some(refusal) if group.config.lossless.is_none() => return Admission::Refused(refusal),
-            Some(_) => {
-                if let Some(refusal) = self.headroom_refusal(group, rest) {
-                    return Admission::Refused(refusal);
-                }
-                charge.headroom = rest;
-                charge.pause = group.paused_at.is_none();
-            }
+        let place = self.place_of(port, number);
+        let before = self.occupancy(port, number);
+        match self.charge(place, self.cells(bytes)) {
+            Err(refusal) => Admission::Refused(refusal),
+            Ok(charged) => Admission::Admitted(self.occupancy(port, number).since(before, charged)),
         }
-        if charge.pause {
-            self.groups[place].paused_at = Some(self.limit_of(&self.groups[place]));
-        }
-        self.take(place, charge);
-        Admission::Admitted(charge)
     }
 
     /// A packet of a port's group has left. Whether the group asks to resume now.
@@ -252,113 +270,170 @@ impl Ingress {
     /// # Panics
     /// If the port has no such group, or the group has less than that.
     pub fn release(&mut self, port: usize, number: u8, bytes: u32) -> bool {
-        let place = self.place(port, number);
-        let cells = self.cells(bytes);
-        let group = &self.groups[place];
-        assert!(cells <= group.has.total(), "group {number} of port {port} has less than {cells} cells");
-        let headroom = cells.min(group.has.headroom);
-        let shared = (cells - headroom).min(group.has.shared);
-        self.give_back(place, Occupancy { minimum: cells - headroom - shared, shared, headroom });
-        let group = &self.groups[place];
-        let (Some(paused_at), Some(lossless)) = (group.paused_at, group.config.lossless) else { return false };
-        if group.has.headroom > 0 {
-            return false;
+        let (place, cells) = (self.place_of(port, number), self.cells(bytes));
+        let has = self.occupancy(port, number).total();
+        assert!(cells <= has, "group {number} of port {port} has less than {cells} cells");
+        self.give_back(place, cells)
+    }
+
+    /// Takes cells for a packet of a group: how, or why they are refused.
+    #[inline(always)]
+    pub(crate) fn charge(&mut self, place: usize, cells: u64) -> Result<Charged, Refusal> {
+        let hot = &mut self.hot[place];
+        let over = hot.over + cells as i64;
+        // What is not of the minimum.
+        if over > 0 {
+            let own = over as u64;
+            let rest = own.min(cells);
+            let free = &mut self.free[usize::from(hot.in_pool) % MAX_POOLS];
+            let left = free.wrapping_sub(rest);
+            if rest > *free || !hot.is_within(own, left) {
+                return self.charge_checked(place, own, rest);
+            }
+            *free = left;
         }
-        let limit = group.config.minimum + paused_at.min(self.limit_of(group));
-        let resume = lossless.xon.max(limit.saturating_sub(lossless.xon_offset));
-        let is_over = group.has.total() <= resume;
+        hot.over = over;
+        Ok(Charged::Shared)
+    }
+
+    /// [`Ingress::charge`] where a limit of the port counts, too, or where the shared part is refused.
+    #[inline(never)]
+    fn charge_checked(&mut self, place: usize, own: u64, rest: u64) -> Result<Charged, Refusal> {
+        let hot = &mut self.hot[place];
+        let number = hot.number as usize;
+        let (free, port) = (self.free[usize::from(hot.in_pool) % MAX_POOLS], self.port_shared[hot.in_port as usize]);
+        let Some(refusal) = self.groups[number].refusal(own, rest, free, port) else {
+            self.free[usize::from(hot.in_pool) % MAX_POOLS] -= rest;
+            self.port_shared[hot.in_port as usize] += rest;
+            hot.over = own as i64;
+            return Ok(Charged::OfPort);
+        };
+        let group = &self.groups[number];
+        let Some(lossless) = group.config.lossless else { return Err(refusal) };
+        let (port, in_pool) = (group.config.port, usize::from(hot.in_pool));
+        if group.headroom + rest > lossless.headroom {
+            return Err(Refusal::Headroom);
+        }
+        if self.config.ports[port].headroom.is_some_and(|limit| self.port_headroom[port] + rest > limit) {
+            return Err(Refusal::PortHeadroom);
+        }
+        let of_pool = self.config.pools[group.config.pool].headroom;
+        if of_pool.is_some_and(|limit| self.headroom[in_pool] + rest > limit) {
+            return Err(Refusal::HeadroomPool);
+        }
+        self.before = Before { over: hot.over, headroom: group.headroom, paused_at: group.paused_at };
+        let pause = group.paused_at.is_none();
+        let limit = pause.then(|| self.limit_of(place));
+        let group = &mut self.groups[number];
+        group.paused_at = group.paused_at.or(limit);
+        group.headroom += rest;
+        self.headroom[in_pool] += rest;
+        self.port_headroom[port] += rest;
+        let hot = &mut self.hot[place];
+        hot.over = hot.over.max(0);
+        hot.needs_care = true;
+        Ok(if pause { Charged::Pause } else { Charged::Headroom })
+    }
+
+    /// Cells of a packet come back. Whether the group asks to resume now.
+    #[inline(always)]
+    pub(crate) fn give_back(&mut self, place: usize, cells: u64) -> bool {
+        let hot = &mut self.hot[place];
+        if hot.needs_care {
+            return self.give_back_checked(place, cells);
+        }
+        let over = hot.over - cells as i64;
+        let back = (hot.over.max(0) - over.max(0)) as u64;
+        hot.over = over;
+        self.free[usize::from(hot.in_pool) % MAX_POOLS] += back;
+        false
+    }
+
+    /// [`Ingress::give_back`] of a group that has headroom or is paused, or whose port has a limit.
+    #[inline(never)]
+    fn give_back_checked(&mut self, place: usize, cells: u64) -> bool {
+        let hot = &mut self.hot[place];
+        let group = &mut self.groups[hot.number as usize];
+        let in_pool = usize::from(hot.in_pool);
+        let headroom = cells.min(group.headroom);
+        group.headroom -= headroom;
+        self.headroom[in_pool] -= headroom;
+        self.port_headroom[group.config.port] -= headroom;
+        let over = hot.over - (cells - headroom) as i64;
+        let back = (hot.over.max(0) - over.max(0)) as u64;
+        hot.over = over;
+        self.free[in_pool] += back;
+        if hot.has_port_limit {
+            self.port_shared[hot.in_port as usize] -= back;
+        }
+        let is_over = self.resumes(place);
         if is_over {
-            self.groups[place].paused_at = None;
+            let number = self.number(place);
+            self.groups[number].paused_at = None;
         }
+        self.look_after(place);
         is_over
     }
 
-    #[inline]
-    fn take(&mut self, place: usize, charge: Charge) {
-        let group = &mut self.groups[place];
-        group.has.minimum += charge.minimum;
-        group.has.shared += charge.shared;
-        self.taken[group.in_pool].shared += charge.shared;
-        self.port_shared[group.in_port] += charge.shared;
-        self.partitions[group.partition] += charge.minimum + charge.shared + charge.headroom;
-        if charge.headroom > 0 {
-            group.has.headroom += charge.headroom;
-            self.taken[group.in_pool].headroom += charge.headroom;
-            self.port_headroom[group.config.port] += charge.headroom;
+    /// Whether a paused group asks to resume now.
+    fn resumes(&self, place: usize) -> bool {
+        let group = &self.groups[self.number(place)];
+        let (Some(paused_at), Some(lossless)) = (group.paused_at, group.config.lossless) else { return false };
+        if group.headroom > 0 {
+            return false;
         }
+        let limit = group.config.minimum + paused_at.min(self.limit_of(place));
+        let resume = lossless.xon.max(limit.saturating_sub(lossless.xon_offset));
+        self.occupancy_at(place).total() <= resume
     }
 
-    #[inline]
-    fn give_back(&mut self, place: usize, cells: Occupancy) {
-        let group = &mut self.groups[place];
-        group.has.minimum -= cells.minimum;
-        group.has.shared -= cells.shared;
-        self.taken[group.in_pool].shared -= cells.shared;
-        self.port_shared[group.in_port] -= cells.shared;
-        self.partitions[group.partition] -= cells.total();
-        if cells.headroom > 0 {
-            group.has.headroom -= cells.headroom;
-            self.taken[group.in_pool].headroom -= cells.headroom;
-            self.port_headroom[group.config.port] -= cells.headroom;
-        }
+    /// Whether the group's packets have to be looked at with care when they leave.
+    fn look_after(&mut self, place: usize) {
+        let hot = &mut self.hot[place];
+        let group = &self.groups[hot.number as usize];
+        hot.needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
     }
 
-    /// The limit that keeps cells of a group out of the shared part.
-    #[inline]
-    fn shared_refusal(&self, group: &Group, cells: u64) -> Option<Refusal> {
-        if cells == 0 {
-            return None;
+    /// Undoes the charge that was made last, as if the packet had never come.
+    #[inline(always)]
+    pub(crate) fn undo(&mut self, place: usize, cells: u64, charged: Charged) {
+        let hot = &mut self.hot[place];
+        if charged != Charged::Shared {
+            return self.undo_checked(place, cells, charged);
         }
-        let free = self.free(group);
-        if cells > free {
-            return Some(Refusal::Pool);
-        }
-        let left = free - cells;
-        let port = self.port_has(group) + cells;
-        let of_port = group.port_limit;
-        let within_port = match of_port {
-            Limit::None | Limit::OfPort(_) => true,
-            Limit::Dynamic(alpha) => port * alpha.den <= alpha.num * left,
-            Limit::Static(limit) => port <= limit,
+        let over = hot.over - cells as i64;
+        self.free[usize::from(hot.in_pool) % MAX_POOLS] += (hot.over.max(0) - over.max(0)) as u64;
+        hot.over = over;
+    }
+
+    #[inline(never)]
+    fn undo_checked(&mut self, place: usize, cells: u64, charged: Charged) {
+        let hot = &mut self.hot[place];
+        let group = &mut self.groups[hot.number as usize];
+        let before = match charged {
+            Charged::Shared | Charged::OfPort => {
+                Before { over: hot.over - cells as i64, headroom: group.headroom, paused_at: group.paused_at }
+            }
+            Charged::Headroom | Charged::Pause => self.before,
         };
-        if !within_port {
-            return Some(Refusal::Port);
+        let back = (hot.over.max(0) - before.over.max(0)) as u64;
+        let headroom = group.headroom - before.headroom;
+        self.free[usize::from(hot.in_pool) % MAX_POOLS] += back;
+        if hot.has_port_limit {
+            self.port_shared[hot.in_port as usize] -= back;
         }
-        let shared = group.has.shared + cells;
-        let within = match group.config.limit {
-            Limit::None => true,
-            Limit::Static(limit) => shared <= limit,
-            Limit::Dynamic(alpha) => shared * alpha.den <= alpha.num * left,
-            // Both sides are multiplied by the denominator of the port's alpha, so that nothing is rounded.
-            Limit::OfPort(alpha) => match of_port {
-                Limit::Dynamic(outer) => {
-                    shared * alpha.den * outer.den <= alpha.num * (outer.num * left - port * outer.den)
-                }
-                Limit::Static(limit) => shared * alpha.den <= alpha.num * (limit - port),
-                Limit::None | Limit::OfPort(_) => true,
-            },
-        };
-        (!within).then_some(Refusal::Group)
-    }
-
-    fn headroom_refusal(&self, group: &Group, cells: u64) -> Option<Refusal> {
-        let own = group.config.lossless.map_or(0, |lossless| lossless.headroom);
-        if group.has.headroom + cells > own {
-            return Some(Refusal::Headroom);
-        }
-        let port = group.config.port;
-        if self.ports[port].headroom.is_some_and(|limit| self.port_headroom[port] + cells > limit) {
-            return Some(Refusal::PortHeadroom);
-        }
-        let taken = self.taken[group.in_pool].headroom;
-        let is_short = group.pool.headroom.is_some_and(|limit| taken + cells > limit);
-        is_short.then_some(Refusal::HeadroomPool)
+        self.headroom[usize::from(hot.in_pool)] -= headroom;
+        self.port_headroom[group.config.port] -= headroom;
+        (hot.over, group.headroom, group.paused_at) = (before.over, before.headroom, before.paused_at);
+        self.look_after(place);
     }
 
     /// The most shared cells that the group could have now, beside what the others have: the least of the three limits.
-    fn limit_of(&self, group: &Group) -> u64 {
-        let (free, has) = (self.free(group), group.has.shared);
-        let others = self.port_has(group) - has;
+    fn limit_of(&self, place: usize) -> u64 {
+        let hot = &self.hot[place];
+        let group = &self.groups[hot.number as usize];
+        let (free, has) = (self.free[usize::from(hot.in_pool) % MAX_POOLS], hot.over.max(0) as u64);
+        let others = self.port_shared[hot.in_port as usize].saturating_sub(has);
         let of_port = match group.port_limit {
             Limit::Dynamic(alpha) => Some(alpha.of(free)),
             Limit::Static(limit) => Some(limit),
@@ -374,28 +449,99 @@ impl Ingress {
         own.min(of_port).min(has + free)
     }
 
-    #[inline]
-    fn free(&self, group: &Group) -> u64 {
-        group.pool.shared - self.taken[group.in_pool].shared
+    /// Where a group of a port is; it is not looked at whether there is such a group.
+    #[inline(always)]
+    pub(crate) fn place(&self, port: usize, number: u8) -> usize {
+        assert!(usize::from(number) < GROUPS_PER_PORT, "groups are 0 to 15");
+        port * GROUPS_PER_PORT + usize::from(number)
     }
 
-    #[inline]
-    fn port_has(&self, group: &Group) -> u64 {
-        self.port_shared[group.in_port]
+    /// Where a group that is there is.
+    fn place_of(&self, port: usize, number: u8) -> usize {
+        assert!(self.has_group(port, number), "port {port} has no group {number}");
+        self.place(port, number)
     }
 
-    #[inline]
-    fn place(&self, port: usize, number: u8) -> usize {
-        let place = self.index[port][usize::from(number)];
-        assert!(place != NOBODY, "port {port} has no group {number}");
-        place as usize
+    /// Its number in the configuration.
+    pub(crate) fn number(&self, place: usize) -> usize {
+        self.hot[place].number as usize
+    }
+
+    /// The place of a group of the configuration.
+    fn place_at(&self, number: usize) -> usize {
+        let group = &self.config.groups[number];
+        group.port * GROUPS_PER_PORT + usize::from(group.number)
+    }
+
+    fn occupancy_at(&self, place: usize) -> Occupancy {
+        let (over, group) = (self.hot[place].over, &self.groups[self.number(place)]);
+        let minimum = (group.config.minimum as i64 + over.min(0)) as u64;
+        Occupancy { minimum, shared: over.max(0) as u64, headroom: group.headroom }
+    }
+
+    /// Changes limits, minimums and headroom while packets wait. All of it applies, or nothing and an error says why.
+    ///
+    /// The cell, the partitions, the ports and the groups with their pools stay as they are. A group that is paused or has
+    /// headroom stays lossless.
+    ///
+    /// # Errors
+    /// If the new settings are none, change what stays, or leave a pool less than is taken of it.
+    pub fn reconfigure(&mut self, config: IngressConfig) -> Result<(), ConfigError> {
+        let mut new = Self::new(config)?;
+        let (old, config) = (&self.config, &new.config);
+        let places = |config: &IngressConfig| {
+            let group = |group: &GroupConfig| (group.port, group.number, group.pool);
+            (
+                config.groups.iter().map(group).collect::<Vec<_>>(),
+                config.ports.iter().map(|port| port.partition).collect::<Vec<_>>(),
+            )
+        };
+        let sizes = |config: &IngressConfig| (config.cell, config.partitions, config.pools.len());
+        if sizes(old) != sizes(config) || places(old) != places(config) {
+            let problem = "cells, partitions, pools, ports and groups cannot change while the switch runs";
+            return Err(
+                ConfigError::new("ingress.groups", "changed", problem).remedy("keep them, or start a new switch")
+            );
+        }
+        for number in 0..self.groups.len() {
+            let place = self.place_at(number);
+            let (group, has) = (&self.groups[number], self.occupancy_at(place));
+            let is_busy = group.paused_at.is_some() || has.headroom > 0;
+            if is_busy && new.groups[number].config.lossless.is_none() {
+                let error =
+                    ConfigError::new("ingress.groups.headroom", "none", "a group that is paused cannot become lossy");
+                return Err(error.remedy("change it when the group has resumed"));
+            }
+            (new.groups[number].headroom, new.groups[number].paused_at) = (has.headroom, group.paused_at);
+            let hot = &mut new.hot[place];
+            hot.over = (has.minimum + has.shared) as i64 - new.groups[number].config.minimum as i64;
+            let (shared, in_pool) = (hot.over.max(0) as u64, usize::from(hot.in_pool));
+            new.port_shared[hot.in_port as usize] += if hot.has_port_limit { shared } else { 0 };
+            new.headroom[in_pool] += has.headroom;
+            new.port_headroom[group.config.port] += has.headroom;
+            new.free[in_pool] = new.free[in_pool].checked_sub(shared).ok_or_else(|| {
+                let shared = new.config.pools[group.config.pool].shared;
+                ConfigError::new("ingress.pools.shared", shared, "more than that is taken of it")
+                    .remedy("give more, or change it when packets have left")
+            })?;
+            new.look_after(place);
+        }
+        *self = new;
+        Ok(())
     }
 
     // ---- What can be seen -------------------------------------------------------------------------------------------
 
+    /// The configuration in force.
+    pub const fn config(&self) -> &IngressConfig {
+        &self.config
+    }
+
     /// Whether the port has such a group.
     pub fn has_group(&self, port: usize, number: u8) -> bool {
-        self.index.get(port).and_then(|groups| groups.get(usize::from(number))).is_some_and(|place| *place != NOBODY)
+        let number = usize::from(number);
+        let hot = self.hot.get(port * GROUPS_PER_PORT + number);
+        number < GROUPS_PER_PORT && hot.is_some_and(|hot| hot.number != NOBODY)
     }
 
     /// The cells of a group.
@@ -403,32 +549,37 @@ impl Ingress {
     /// # Panics
     /// If the port has no such group; so do the next two.
     pub fn occupancy(&self, port: usize, number: u8) -> Occupancy {
-        self.groups[self.place(port, number)].has
+        self.occupancy_at(self.place_of(port, number))
     }
 
     /// The most shared cells that a group could have now: the least of the limits of group, port and pool.
     pub fn limit(&self, port: usize, number: u8) -> u64 {
-        self.limit_of(&self.groups[self.place(port, number)])
+        self.limit_of(self.place_of(port, number))
     }
 
     /// Whether a group has asked for pause, and not to resume since.
     pub fn is_paused(&self, port: usize, number: u8) -> bool {
-        self.groups[self.place(port, number)].paused_at.is_some()
+        self.groups[self.number(self.place_of(port, number))].paused_at.is_some()
+    }
+
+    /// Shared cells that are free for a group.
+    pub(crate) fn free_for(&self, place: usize) -> u64 {
+        self.free[usize::from(self.hot[place].in_pool) % MAX_POOLS]
     }
 
     /// The shared cells of a pool that are taken in a partition.
     pub fn pool_shared(&self, partition: usize, pool: usize) -> u64 {
-        self.taken[partition * self.pools.len() + pool].shared
+        self.config.pools[pool].shared - self.free[partition * self.config.pools.len() + pool]
     }
 
     /// The headroom of a pool's groups that is taken in a partition.
     pub fn pool_headroom(&self, partition: usize, pool: usize) -> u64 {
-        self.taken[partition * self.pools.len() + pool].headroom
+        self.headroom[partition * self.config.pools.len() + pool]
     }
 
     /// The shared cells of a pool that a port has.
     pub fn port_shared(&self, port: usize, pool: usize) -> u64 {
-        self.port_shared[port * self.pools.len() + pool]
+        self.sum(|group| group.port == port && group.pool == pool, |has| has.shared)
     }
 
     /// The headroom that a port has.
@@ -438,34 +589,38 @@ impl Ingress {
 
     /// All cells that are taken in a partition.
     pub fn partition(&self, partition: usize) -> u64 {
-        self.partitions[partition]
+        self.sum(|group| self.config.ports[group.port].partition == partition, Occupancy::total)
     }
 
-    /// Whether every counter is the sum of what the groups have, and no pool has given more than it has.
+    /// Cells of groups, added up.
+    fn sum(&self, of: impl Fn(&GroupConfig) -> bool, part: impl Fn(Occupancy) -> u64) -> u64 {
+        let groups = (0..self.groups.len()).filter(|number| of(&self.groups[*number].config));
+        groups.map(|number| part(self.occupancy_at(self.place_at(number)))).sum()
+    }
+
+    /// Whether every counter is the sum of what the groups have, and no pool has given more than it has. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
-        let pools = self.pools.len();
-        let mut taken = vec![Taken::default(); self.taken.len()];
-        let mut port_shared = vec![0; self.port_shared.len()];
-        let mut port_headroom = vec![0; self.port_headroom.len()];
-        let mut partitions = vec![0; self.partitions.len()];
-        for group in &self.groups {
-            let (port, pool) = (group.config.port, group.config.pool);
-            taken[group.partition * pools + pool].shared += group.has.shared;
-            taken[group.partition * pools + pool].headroom += group.has.headroom;
-            port_shared[port * pools + pool] += group.has.shared;
-            port_headroom[port] += group.has.headroom;
-            partitions[group.partition] += group.has.total();
-        }
-        let within = |(place, taken): (usize, &Taken)| {
-            let pool = self.pools[place % pools];
-            taken.shared <= pool.shared && pool.headroom.is_none_or(|limit| taken.headroom <= limit)
+        let config = &self.config;
+        let pool_is_right = |(partition, pool): (usize, usize)| {
+            let here = |group: &GroupConfig| group.pool == pool && config.ports[group.port].partition == partition;
+            let (shared, headroom) = (self.sum(here, |has| has.shared), self.sum(here, |has| has.headroom));
+            let free = self.free[partition * config.pools.len() + pool];
+            free.checked_add(shared) == Some(config.pools[pool].shared)
+                && headroom == self.pool_headroom(partition, pool)
         };
-        taken == self.taken
-            && port_shared == self.port_shared
-            && port_headroom == self.port_headroom
-            && partitions == self.partitions
-            && self.taken.iter().enumerate().all(within)
-            && self.groups.iter().all(|group| group.has.minimum <= group.config.minimum)
+        let pools =
+            (0..config.partitions).flat_map(|partition| (0..config.pools.len()).map(move |pool| (partition, pool)));
+        let group_is_right = |number: usize| {
+            let (hot, group) = (&self.hot[self.place_at(number)], &self.groups[number]);
+            let needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
+            let of_port = self.port_shared(group.config.port, group.config.pool);
+            let is_counted = self.port_shared[hot.in_port as usize] == if hot.has_port_limit { of_port } else { 0 };
+            hot.over >= -(group.config.minimum as i64) && hot.needs_care == needs_care && is_counted
+        };
+        pools.into_iter().all(pool_is_right)
+            && (0..self.groups.len()).all(group_is_right)
+            && (0..config.ports.len())
+                .all(|port| self.port_headroom[port] == self.sum(|group| group.port == port, |has| has.headroom))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Marking rules of other crates, called through a pointer.
 
-use super::MarkingRule;
+use super::{MarkAction, MarkingRule};
 use crate::buffer::Buffer;
 use crate::custom::{boxed, methods};
+use crate::packet::Packet;
 use crate::units::Instant;
 use alloc::boxed::Box;
 use core::any::Any;
@@ -12,9 +13,11 @@ macro_rules! rule_methods {
     ($way:ident) => {
         methods! {
             $way MarkingRule
-            looks {}
+            looks {
+                fn action(queue: usize, packet: &Packet) -> Option<MarkAction>;
+            }
             changes {
-                fn hits(now: Instant, queue: usize, buffer: &Buffer) -> bool;
+                fn hits(now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> bool;
                 fn emptied(now: Instant, queue: usize);
             }
         }

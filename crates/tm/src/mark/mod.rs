@@ -7,12 +7,15 @@ mod custom;
 mod red;
 mod rule;
 mod step_ecn;
+mod wred;
 
 pub use rule::{ActiveRule, CustomMark, MarkSettings, MarkingRule};
+pub use wred::Colours;
 
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::{kinds, words};
+use crate::packet::Packet;
 use crate::units::Instant;
 use custom::AnyRule;
 
@@ -25,6 +28,7 @@ macro_rules! rules {
         kinds! {
             /// Which rule, with its settings.
             #[derive(Clone, Debug, PartialEq)]
+            #[allow(clippy::large_enum_variant, reason = "a switch has one")]
             pub enum MarkConfig {
                 $(#[doc = $about] $word => $rule($config),)*
             }
@@ -55,10 +59,18 @@ macro_rules! rules {
 
         impl Rule {
             #[inline]
-            fn hits(&mut self, now: Instant, queue: usize, buffer: &Buffer) -> bool {
+            fn hits(&mut self, now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> bool {
                 match self {
-                    $(Self::$rule(rule) => rule.hits(now, queue, buffer),)*
-                    Self::Custom(rule) => rule.hits(now, queue, buffer),
+                    $(Self::$rule(rule) => rule.hits(now, queue, packet, buffer),)*
+                    Self::Custom(rule) => rule.hits(now, queue, packet, buffer),
+                }
+            }
+
+            #[inline]
+            fn action(&self, queue: usize, packet: &Packet) -> Option<MarkAction> {
+                match self {
+                    $(Self::$rule(rule) => rule.action(queue, packet),)*
+                    Self::Custom(rule) => rule.action(queue, packet),
                 }
             }
 
@@ -87,6 +99,8 @@ rules! {
     "step" => step_ecn::Step(StepConfig);
     /// Marks with a probability that grows with the queue length (RED).
     "red" => red::Red(RedConfig);
+    /// RED with thresholds per colour and queue number, as SONiC's WRED profiles have it (WRED).
+    "wred" => wred::Wred(WredConfig);
 }
 
 /// What happens to a packet that the rule selects.
@@ -135,9 +149,10 @@ impl Marker {
 
     /// What becomes of a packet that is about to join its queue.
     #[inline]
-    pub(crate) fn judge(&mut self, now: Instant, queue: usize, buffer: &Buffer, ect: bool) -> Mark {
+    pub(crate) fn judge(&mut self, now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> Mark {
         let Some(rule) = &mut self.rule else { return Mark::No };
-        match (rule.hits(now, queue, buffer), self.action, ect) {
+        let action = rule.action(queue, packet).unwrap_or(self.action);
+        match (rule.hits(now, queue, packet, buffer), action, packet.ect) {
             (false, _, _) | (true, MarkAction::Mark, false) => Mark::No,
             (true, MarkAction::Mark | MarkAction::MarkOrDrop, true) => Mark::Yes,
             (true, MarkAction::Drop, _) | (true, MarkAction::MarkOrDrop, false) => Mark::Drop,

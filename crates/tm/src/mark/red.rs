@@ -9,6 +9,7 @@ use super::{ActiveRule, MarkAction, MarkSettings, MarkingRule};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
+use crate::packet::Packet;
 use crate::random::Random;
 use crate::units::{Bytes, Duration, Instant};
 use alloc::format;
@@ -126,7 +127,7 @@ impl Red {
 }
 
 impl MarkingRule for Red {
-    fn hits(&mut self, now: Instant, queue: usize, buffer: &Buffer) -> bool {
+    fn hits(&mut self, now: Instant, queue: usize, _: &Packet, buffer: &Buffer) -> bool {
         self.hits_at(now, queue, buffer.length(queue))
     }
 

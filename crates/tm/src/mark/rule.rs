@@ -6,13 +6,20 @@ use crate::buffer::Buffer;
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::custom::Custom;
 use crate::described::Described;
+use crate::packet::Packet;
 use crate::units::Instant;
 use core::fmt::Debug;
 
 /// A marking rule at work, for all queues.
 pub trait MarkingRule: Clone + Debug + Send + Sync + 'static {
     /// Whether the rule hits a packet that was admitted to the queue with this index and has not joined it yet.
-    fn hits(&mut self, now: Instant, queue: usize, buffer: &Buffer) -> bool;
+    fn hits(&mut self, now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> bool;
+
+    /// What happens to a packet if the rule hits it, where that is not the same for all ([`MarkSettings::action`]).
+    #[inline]
+    fn action(&self, _queue: usize, _packet: &Packet) -> Option<MarkAction> {
+        None
+    }
 
     /// A queue has emptied.
     #[inline]

@@ -4,6 +4,7 @@ use super::{ActiveRule, MarkAction, MarkSettings, MarkingRule};
 use crate::buffer::Buffer;
 use crate::config::ValidConfig;
 use crate::described::settings;
+use crate::packet::Packet;
 use crate::units::{Bytes, Instant};
 
 settings! {
@@ -34,7 +35,7 @@ impl MarkSettings for StepConfig {
 
 impl MarkingRule for Step {
     #[inline]
-    fn hits(&mut self, _: Instant, queue: usize, buffer: &Buffer) -> bool {
+    fn hits(&mut self, _: Instant, queue: usize, _: &Packet, buffer: &Buffer) -> bool {
         buffer.length(queue) >= self.threshold
     }
 }

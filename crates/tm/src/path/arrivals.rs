@@ -155,7 +155,7 @@ impl Path {
             }
         }
         // Step 5.
-        let mark = self.marker.judge(now, place.queue, &self.buffer, packet.ect);
+        let mark = self.marker.judge(now, place.queue, packet, &self.buffer);
         if mark == Mark::Drop {
             return (number, self.drop(packet.id, packet.bytes, place, Reason::Marking, why));
         }
@@ -253,7 +253,7 @@ impl Path {
         if charge > self.buffer.capacity() {
             self.oversize(packet, place)
         } else if self.config.trim.is_some() {
-            self.trim(policy, packet.id, packet.bytes, place, reason, why)
+            self.trim(policy, packet, place, reason, why)
         } else {
             self.drop(packet.id, packet.bytes, place, reason, why)
         }
@@ -264,12 +264,12 @@ impl Path {
     fn trim<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        id: PacketId,
-        bytes: u32,
+        packet: &Packet,
         place: QueueId,
         reason: Reason,
         why: &mut impl Explain,
     ) -> Verdict {
+        let Packet { id, bytes, .. } = *packet;
         let Some(trim) = &self.config.trim else { return self.drop(id, bytes, place, reason, why) };
         why.note(|e| e.holders = self.holders());
         let number = self.number(place);
@@ -307,7 +307,40 @@ impl Path {
                 self.joined(policy, self.clock, place, charge, before);
                 Verdict::Trimmed { reason }
             }
+            TrimConfig::ToQueue(config) if config.from.at(number) => {
+                let left = Packet { bytes: bytes.min(config.size.get() as u32), queue: config.queue as u32, ..*packet };
+                if self.try_trim_queue(policy, &left) {
+                    self.losses[place.queue].trimmed.add(bytes);
+                    Verdict::Trimmed { reason }
+                } else {
+                    self.lose(id, bytes, place, Reason::HeaderFull)
+                }
+            }
+            TrimConfig::ToQueue(_) => self.lose(id, bytes, place, reason),
         }
+    }
+
+    /// Steps 2, 3 and 6 for what is left of a packet, on the trim queue. Whether it waits there.
+    fn try_trim_queue<P: BufferPolicy>(&mut self, policy: &mut P, left: &Packet) -> bool {
+        let (now, number) = (self.clock, left.queue as usize);
+        let place = self.place_of(left, number);
+        let charge = self.buffer.charge(left.bytes);
+        if self.check_limits(place).is_some() || charge > self.buffer.capacity() {
+            return false;
+        }
+        loop {
+            let arrival = Arrival { now, packet: left, queue: place.queue, number, charge };
+            match policy.admit(arrival, &self.buffer, &mut ()) {
+                Admission::Admit => break,
+                Admission::Reject(_) => return false,
+                Admission::PushOut(victim) => self.push_out(policy, now, victim),
+            }
+        }
+        let header = Descriptor::new(left.id, left.bytes, charge as u32, left.rank).cut();
+        let before = self.buffer.append::<false>(place.queue, header);
+        self.ports[place.port].grew(number, charge, before);
+        self.joined(policy, now, place, charge, before);
+        true
     }
 
     /// Takes the tail of a queue away for another packet.

@@ -6,14 +6,16 @@
 mod cut_payload;
 mod ndp;
 mod return_to_sender;
+mod to_queue;
 
 pub use cut_payload::CutPayloadConfig;
 pub use ndp::{HeaderPriority, NdpConfig};
 pub use return_to_sender::SourceFlowControlConfig;
+pub use to_queue::ToQueueConfig;
 
 pub(crate) use ndp::{Header, HeaderTurn};
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, TmConfig};
 use crate::described::kinds;
 use crate::packet::MAX_PACKET_BYTES;
 use crate::units::Bytes;
@@ -29,6 +31,9 @@ kinds! {
         "cut-payload" => CutPayload(CutPayloadConfig),
         /// The header goes back to the sender (source flow control).
         "source-flow-control" => SourceFlowControl(SourceFlowControlConfig),
+        /// What is left is tried once on another queue (SONiC).
+        /// What is left is a packet like any other there: the policy and `queue_capacity` decide.
+        "to-queue" => ToQueue(ToQueueConfig),
     }
 }
 
@@ -37,17 +42,26 @@ impl TrimConfig {
     pub(crate) fn watermark(&self) -> u64 {
         match self {
             Self::CutPayload(config) => config.watermark.map_or(u64::MAX, Bytes::get),
-            Self::Ndp(_) => u64::MAX,
+            Self::Ndp(_) | Self::ToQueue(_) => u64::MAX,
             Self::SourceFlowControl(config) => config.watermark.get(),
         }
     }
 
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        let size = match self {
-            Self::CutPayload(config) => config.size,
-            Self::Ndp(config) => config.size,
-            Self::SourceFlowControl(_) => return Ok(()),
-        };
+    /// What is left of a packet that is cut.
+    pub(crate) fn size(&self) -> Option<Bytes> {
+        match self {
+            Self::CutPayload(config) => Some(config.size),
+            Self::Ndp(config) => Some(config.size),
+            Self::ToQueue(config) => Some(config.size),
+            Self::SourceFlowControl(_) => None,
+        }
+    }
+
+    pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        if let Self::ToQueue(config) = self {
+            config.validate(switch)?;
+        }
+        let Some(size) = self.size() else { return Ok(()) };
         if size == Bytes::ZERO || size.get() > u64::from(MAX_PACKET_BYTES) {
             return Err(
                 ConfigError::new("trim.size", size, "a header is 1 byte to 2GiB long").remedy("give a size such as 64")

@@ -5,6 +5,7 @@ use crate::common;
 
 use common::{Op, start, switches, with_operations};
 use forebay_tm::View as _;
+use forebay_tm::trim::TrimConfig;
 use forebay_tm::{
     Bytes, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire,
 };
@@ -56,7 +57,7 @@ fn count(counter: &mut Count, bytes: u32) {
 }
 
 fn has_room_of_its_own(config: &TmConfig) -> bool {
-    matches!(config.trim, Some(forebay_tm::trim::TrimConfig::Ndp(_)))
+    matches!(config.trim, Some(TrimConfig::Ndp(_)))
 }
 
 impl Ledger {
@@ -114,9 +115,13 @@ impl Ledger {
     fn arrived(&mut self, packet: &Packet, queue: usize, verdict: Verdict) {
         let charge = self.charge(packet.bytes);
         let trim_charge = match &self.config.trim {
-            Some(forebay_tm::trim::TrimConfig::CutPayload(cut)) => self.charge(packet.bytes.min(cut.size.get() as u32)),
+            Some(TrimConfig::CutPayload(cut)) => self.charge(packet.bytes.min(cut.size.get() as u32)),
             _ => 0,
         };
+        if let (Some(TrimConfig::ToQueue(cut)), Verdict::Trimmed { .. }) = (&self.config.trim, verdict) {
+            let size = packet.bytes.min(cut.size.get() as u32);
+            return self.moved(packet, queue, queue / self.config.queues * self.config.queues + cut.queue, size);
+        }
         let expected = &mut self.queues[queue];
         let counters = &mut expected.counters;
         count(&mut counters.offered, packet.bytes);
@@ -147,6 +152,17 @@ impl Ledger {
         };
         expected.charged += charge;
         let entry = Entry { fate, queue, bytes: packet.bytes, charge };
+        assert!(self.packets.insert(packet.id, entry).is_none(), "a packet arrives once");
+    }
+
+    /// A packet for a queue was cut to `size`, and what is left waits in another.
+    fn moved(&mut self, packet: &Packet, from: usize, to: usize, size: u32) {
+        count(&mut self.queues[from].counters.offered, packet.bytes);
+        count(&mut self.queues[from].counters.trimmed, packet.bytes);
+        let charge = self.charge(size);
+        self.queues[to].counters.waiting.packets += 1;
+        self.queues[to].charged += charge;
+        let entry = Entry { fate: Fate::HeaderWaits, queue: to, bytes: packet.bytes, charge };
         assert!(self.packets.insert(packet.id, entry).is_none(), "a packet arrives once");
     }
 

@@ -5,8 +5,9 @@ use crate::common;
 
 use common::{Op, Outcome, apply, at, start, switches, with_operations};
 use forebay_tm::View as _;
-use forebay_tm::admit::{PolicyConfig, PushoutConfig};
+use forebay_tm::admit::{PolicyConfig, PoolsConfig, PushoutConfig};
 use forebay_tm::schedule::SchedulerConfig;
+use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
 use proptest::prelude::*;
 
@@ -32,6 +33,7 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
     let remaining = threshold.remaining.map_or(0.0, Bytes::as_f64);
     let alpha = threshold.alpha.unwrap_or(0.0);
     let value = match &config.policy {
+        PolicyConfig::Pools(pools) => return check_pools(pools, why, threshold),
         PolicyConfig::CompletePartitioning(_) => (config.buffer.get() / lengths.len() as u64) as f64,
         PolicyConfig::FlexibleBuffer(_) => ((alpha / threshold.n.unwrap()) * threshold.g.unwrap()) * remaining,
         PolicyConfig::EnhancedThresholds(_) if threshold.n.is_some() => config.buffer.as_f64() / threshold.n.unwrap(),
@@ -82,9 +84,21 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
             None => assert_eq!(alpha, edt.alpha.at(k)),
         },
         PolicyConfig::Fba(_) | PolicyConfig::AbmOnDt(_) | PolicyConfig::Custom(_) => {}
-        PolicyConfig::CompleteSharing(_) | PolicyConfig::Pushout(_) => unreachable!("they have no threshold"),
+        PolicyConfig::CompleteSharing(_) | PolicyConfig::Pushout(_) | PolicyConfig::Pools(_) => {
+            unreachable!("they have no threshold of the whole buffer")
+        }
     }
     assert_eq!(threshold.remaining, Some(Bytes::new(free)));
+}
+
+/// The threshold of a queue in a pool is the lower one of its limits.
+fn check_pools(pools: &PoolsConfig, why: &Explanation, threshold: &Threshold) {
+    let limit = pools.limit.values().iter().map(|limit| limit.as_f64()).fold(0.0, f64::max);
+    let left = threshold.remaining.map_or(0.0, Bytes::as_f64);
+    match threshold.alpha {
+        Some(alpha) => assert_eq!(threshold.value, alpha * left, "{why:?}"),
+        None => assert!(threshold.value <= limit),
+    }
 }
 
 /// What the comparison of the numbers says.
@@ -103,7 +117,7 @@ fn check_verdict(config: &TmConfig, why: &Explanation, reason: Option<Reason>) {
         (Some(Reason::Threshold), Some(threshold)) => assert!(would_be > threshold.value),
         (Some(Reason::Threshold), None) => panic!("rejected by a threshold that is not told"),
         // The reserve of others counts as taken.
-        (Some(Reason::Full), _) if reserve > 0 => {}
+        (Some(Reason::Full), Some(threshold)) if threshold.reserved.is_some() => {}
         (Some(Reason::Full), _) => assert!(!fits),
         (None, Some(threshold)) => assert!(would_be <= threshold.value || would_be == 0.0, "{would_be} {threshold:?}"),
         (Some(Reason::Oversize), _) => assert!(why.charge > why.buffer),
@@ -148,16 +162,25 @@ proptest! {
             let mut before = lengths(&tm);
             match verdict {
                 Verdict::Queued { .. } => before[why.queue] -= charge(packet.bytes),
-                Verdict::Trimmed { .. } => {
-                    if let Some(forebay_tm::trim::TrimConfig::CutPayload(cut)) = &config.trim {
+                Verdict::Trimmed { .. } => match &config.trim {
+                    Some(TrimConfig::CutPayload(cut)) => {
                         before[why.queue] -= charge(packet.bytes.min(cut.size.get() as u32));
                     }
-                }
+                    Some(TrimConfig::ToQueue(cut)) => {
+                        let queue = packet.port as usize * config.queues + cut.queue;
+                        before[queue] -= charge(packet.bytes.min(cut.size.get() as u32));
+                    }
+                    _ => {}
+                },
                 Verdict::Returned { .. } | Verdict::Dropped { .. } => {}
             }
-            let held = before.clone();
+            let mut held = before.clone();
             for lost in &pushed_out {
                 before[lost.queue] += charge(lost.bytes);
+            }
+            if let Some(TrimConfig::ToQueue(_)) = &config.trim {
+                // Others are pushed out for what is left of a packet that was rejected before.
+                held.clone_from(&before);
             }
             // A header of cut payload that is pushed out was charged like a packet of its length, so this is exact.
             prop_assert_eq!(why.total.get(), before.iter().sum::<u64>());

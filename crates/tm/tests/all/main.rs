@@ -5,6 +5,7 @@ mod common;
 mod conservation;
 mod determinism;
 mod explanations;
+mod mmu;
 mod preemption;
 mod reconfigure;
 mod regressions;

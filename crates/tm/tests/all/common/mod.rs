@@ -125,6 +125,7 @@ fn packets(ports: usize, queues: usize) -> impl Strategy<Value = Packet> {
             eligible: at(eligible * 500_000),
             unscheduled,
             ect,
+            ..Packet::default()
         },
     )
 }

@@ -1,5 +1,7 @@
 //! `forebay sonic`: what a SONiC buffer configuration does on its chip.
 
+mod advise;
+
 use crate::Failure;
 use crate::args::Force;
 use crate::output::print;
@@ -14,6 +16,7 @@ use forebay_sonic::findings::{Finding, Severity};
 use forebay_sonic::hardware::{Compared, read_rows, within};
 use forebay_sonic::import::import;
 use forebay_sonic::lint::{lint, sarif};
+use forebay_sonic::page::page;
 use forebay_sonic::predict::{Point, Prediction, Question, predict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -31,8 +34,11 @@ enum SonicCommand {
     /// Report what is wrong with a configuration. Exit code 0: nothing but notes; 1: warnings or errors; 2: it cannot
     /// be read.
     Lint(LintArgs),
-    /// Write the egress side as a switch file, and report what such a file cannot express.
+    /// Write both sides as a switch file, and report what such a file cannot express.
     Import(ImportArgs),
+    /// Search for settings that reach an operator's goals, by closed forms and trials of the core, and write them as a JSON patch. Exit
+    /// code 0: the patched configuration meets all goals; 1: it does not; 2: something cannot be read.
+    Advise(advise::AdviseArgs),
     /// Fill the switches of a table with packets, and compare the points of pause and drop with those that hardware
     /// tests assert.
     Hardware(HardwareArgs),
@@ -61,9 +67,14 @@ struct PredictArgs {
     /// Ignore the limits of ports (SAI_KEY_DISABLE_PORT_ALPHA).
     #[arg(long)]
     no_port_alpha: bool,
+    /// Write a page with the pools as a picture to this file, and print nothing.
+    #[arg(long, value_name = "FILE.html", conflicts_with = "json")]
+    html: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    replace: Force,
 }
 
 #[derive(Args, Debug)]
@@ -109,6 +120,7 @@ pub(crate) fn run(args: &SonicArgs) -> Result<(), Failure> {
         SonicCommand::Predict(args) => predict_config(args),
         SonicCommand::Lint(args) => lint_config(args),
         SonicCommand::Import(args) => import_config(args),
+        SonicCommand::Advise(args) => advise::run(args),
         SonicCommand::Hardware(args) => hardware(args),
     }
 }
@@ -150,6 +162,11 @@ fn predict_config(args: &PredictArgs) -> Result<(), Failure> {
     if args.json {
         return json(&predictions);
     }
+    if let Some(path) = &args.html {
+        let mut outputs = Outputs::new(args.replace.force);
+        outputs.reads(&args.config.config);
+        return outputs.write_start(path, &page(&device, &predictions, None));
+    }
     let mut text = format!("{} ({}), {} ports", chip.about, chip.name, config.ports.len());
     let _ = writeln!(text, ", packets of {} B, cells of {} B", args.packet, chip.cell);
     for prediction in &predictions {
@@ -172,7 +189,17 @@ fn shown(text: &mut String, prediction: &Prediction) {
     }
     let mut table = Table::new(
         0,
-        ["others", "shared cells", "pause at packet", "bytes", "resume at cells", "drop at packet", "bytes"],
+        [
+            "others",
+            "shared cells",
+            "pause at packet",
+            "bytes",
+            "resume at cells",
+            "drop at packet",
+            "bytes",
+            "drains in",
+            "burst of 10 ports",
+        ],
     );
     let dash = || "-".to_owned();
     for case in &prediction.cases {
@@ -186,6 +213,8 @@ fn shown(text: &mut String, prediction: &Prediction) {
             case.resume.map_or_else(dash, |point| point.cells.to_string()),
             packets(case.drop),
             bytes(case.drop),
+            format!("{:.1} us", case.drain_ns as f64 / 1e3),
+            case.burst_bytes.map_or_else(dash, |bytes| bytes.to_string()),
         ]);
     }
     for line in table.render().lines() {

@@ -1,0 +1,198 @@
+//! A configuration as a switch file of Forebay, both sides of it, with everything that such a file cannot express.
+
+mod ingress;
+mod qos;
+
+use crate::SonicError;
+use crate::chip::Chip;
+use crate::config::Config;
+use crate::device::Device;
+use forebay_tm::Rate;
+use forebay_tm::ingress::Limit;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The limit of a queue without one.
+const MAX_LIMIT: u64 = 1 << 43;
+
+/// A switch file, and what it leaves out.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The file, in TOML, with what it leaves out as comments.
+    pub toml: String,
+    /// What it leaves out, or has in another way.
+    pub left_out: Vec<String>,
+}
+
+/// Writes both sides of a device. `from` names the configuration in a comment.
+///
+/// # Errors
+/// If no port is up, no queue has a profile, or the pool cannot be what it says.
+pub fn import(device: &Device<'_>, from: &str) -> Result<Imported, SonicError> {
+    let ports: Vec<usize> = (0..device.config.ports.len()).filter(|port| device.config.ports[*port].is_up).collect();
+    if ports.is_empty() {
+        return Err(SonicError::new("PORT", "no port is up", "set admin_status to up"));
+    }
+    let mut importer = Importer { device, ports, queues: 0, left_out: vec![] };
+    let toml = importer.switch(from)?;
+    Ok(Imported { toml, left_out: importer.left_out })
+}
+
+struct Importer<'a> {
+    device: &'a Device<'a>,
+    ports: Vec<usize>,
+    queues: u8,
+    left_out: Vec<String>,
+}
+
+impl Importer<'_> {
+    fn config(&self) -> &Config {
+        self.device.config
+    }
+
+    fn switch(&mut self, from: &str) -> Result<String, SonicError> {
+        let (config, chip) = (self.device.config, &self.device.chip);
+        let numbers = config.queues.keys().chain(config.scheduling.keys()).map(|(_, queue)| *queue);
+        let Some(last) = numbers.max().filter(|_| !config.queues.is_empty()) else {
+            return Err(SonicError::new("BUFFER_QUEUE", "no queue has a profile", "bind profiles to queues"));
+        };
+        self.queues = last + 1;
+        self.always_left_out(chip);
+        let policy = self.policy()?;
+        let scheduler = self.scheduler();
+        let marking = self.marking();
+        let trimming = self.trimming();
+        let ingress = self.ingress()?;
+
+        let mut toml = format!("# {} on {}, made by `forebay sonic import`.\n", one_line(from), chip.about);
+        toml.push_str("# It leaves out, or has in another way:\n");
+        for left_out in &self.left_out {
+            let _ = writeln!(toml, "# - {left_out}");
+        }
+        let _ = writeln!(toml, "\n{}", self.rates());
+        let _ = writeln!(toml, "queues = {}", self.queues);
+        let _ = writeln!(toml, "buffer = {}", self.memory()?);
+        let _ = writeln!(toml, "cell = {}", chip.cell);
+        let _ = write!(toml, "\n{policy}\n{scheduler}{marking}{trimming}{ingress}");
+        Ok(toml)
+    }
+
+    /// Partitions of the memory; a port is in one at least.
+    fn partitions(&self) -> usize {
+        usize::try_from(self.device.chip.partitions).unwrap_or(1).min(self.ports.len())
+    }
+
+    /// Bytes that never run out before a pool does: all that queues may have together.
+    fn memory(&self) -> Result<u64, SonicError> {
+        let config = self.device.config;
+        let mut pools: Vec<usize> = config.queues.values().map(|profile| config.profiles[*profile].pool).collect();
+        pools.sort_unstable();
+        pools.dedup();
+        let mut cells = 0_u64;
+        for pool in pools {
+            cells = cells.saturating_add(self.device.shared(pool)?.cells.saturating_mul(self.device.chip.partitions));
+        }
+        let minimum = |profile: &usize| self.device.chip.queue(&config.profiles[*profile].bytes).minimum;
+        let minimums = config.queues.values().map(minimum).fold(0, u64::saturating_add);
+        Ok(cells.saturating_add(minimums).saturating_mul(u64::from(self.device.chip.cell)))
+    }
+
+    fn always_left_out(&mut self, chip: &Chip) {
+        let config = self.device.config;
+        if chip.partitions > 1 {
+            let parts = chip.partitions;
+            self.left_out
+                .push(format!("which port is in which of {parts} partitions: they are divided in equal blocks"));
+        }
+        let down = config.ports.len() - self.ports.len();
+        if down > 0 {
+            self.left_out.push(format!("{down} ports that are not up"));
+        }
+    }
+
+    fn rates(&self) -> String {
+        let rate =
+            |port: &usize| Rate::from_bps(self.config().ports[*port].speed.saturating_mul(1_000_000)).to_string();
+        let rates: Vec<String> = self.ports.iter().map(rate).collect();
+        if rates.iter().all(|rate| *rate == rates[0]) {
+            return format!("ports = {}\nrate = \"{}\"", rates.len(), rates[0]);
+        }
+        let rates: Vec<String> = rates.iter().map(|rate| format!("    \"{rate}\",\n")).collect();
+        format!("ports = [\n{}]", rates.concat())
+    }
+
+    /// What most ports have for a queue number. Others are among what is left out, unless that is said elsewhere (`what` is empty).
+    fn usual(&mut self, of: &BTreeMap<(usize, u8), usize>, queue: u8, what: &str) -> Option<usize> {
+        let mut counts: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+        for port in &self.ports {
+            *counts.entry(of.get(&(*port, queue)).copied()).or_default() += 1;
+        }
+        let (usual, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+        if count < self.ports.len() && !what.is_empty() {
+            let others = self.ports.len() - count;
+            self.left_out.push(format!("another {what} of queue {queue} on {others} ports"));
+        }
+        usual
+    }
+
+    /// `[policy]`: the pools that queues are in.
+    fn policy(&mut self) -> Result<String, SonicError> {
+        let config = self.device.config;
+        let cell = u64::from(self.device.chip.cell);
+        let mut pools: Vec<usize> = vec![];
+        let mut members: Vec<Member> = vec![];
+        for queue in 0..self.queues {
+            let Some(profile) = self.usual(&config.queues, queue, "buffer profile") else {
+                self.left_out.push(format!("queue {queue} has no profile: it is in the first pool, with alpha 1"));
+                members.push(Member { pool: 0, minimum: 0, alpha: 1.0, limit: None });
+                continue;
+            };
+            let of = &config.profiles[profile];
+            let pool = pools.iter().position(|pool| *pool == of.pool).unwrap_or_else(|| {
+                pools.push(of.pool);
+                pools.len() - 1
+            });
+            let cells = self.device.chip.queue(&of.bytes);
+            let (alpha, limit) = match cells.limit {
+                Limit::Dynamic(alpha) | Limit::OfPort(alpha) => (alpha.num as f64 / alpha.den as f64, None),
+                Limit::Static(cells) => (1.0, Some(cells.min(MAX_LIMIT / cell))),
+                Limit::None => (1.0, Some(MAX_LIMIT / cell)),
+            };
+            members.push(Member {
+                pool,
+                minimum: cells.minimum.saturating_mul(cell).min(MAX_LIMIT),
+                alpha,
+                limit: limit.map(|cells| cells.saturating_mul(cell)),
+            });
+        }
+        let mut shared = vec![];
+        for pool in &pools {
+            shared.push(self.device.shared(*pool)?.cells.saturating_mul(cell));
+        }
+        let list = |of: &dyn Fn(&Member) -> String| members.iter().map(of).collect::<Vec<_>>().join(", ");
+        let names: Vec<&str> = pools.iter().map(|pool| config.pools[*pool].name.as_str()).collect();
+        let mut toml = format!("# {}\n[policy]\nkind = \"pools\"\n", names.join(", "));
+        let _ = writeln!(toml, "pools = {shared:?}");
+        let _ = writeln!(toml, "pool = [{}]", list(&|of| of.pool.to_string()));
+        let _ = writeln!(toml, "minimum = [{}]", list(&|of| of.minimum.to_string()));
+        let _ = writeln!(toml, "alpha = [{}]", list(&|of| format!("{:?}", of.alpha)));
+        let _ = writeln!(toml, "limit = [{}]", list(&|of| of.limit.unwrap_or(MAX_LIMIT).to_string()));
+        let _ = writeln!(toml, "fixed = [{}]", list(&|of| of.limit.is_some().to_string()));
+        let _ = writeln!(toml, "partitions = {}", self.partitions());
+        Ok(toml)
+    }
+}
+
+/// A queue number in its pool, in bytes.
+struct Member {
+    pool: usize,
+    minimum: u64,
+    alpha: f64,
+    /// A constant that counts instead of alpha.
+    limit: Option<u64>,
+}
+
+/// Text for a comment.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,419 @@
+//! The memory management unit of a switch: both sides of its buffer.
+//!
+//! A packet is charged to a priority group of the port it came by ([`Ingress`]) and to a queue of the port it leaves by ([`Tm`]). [`Mmu`] owns both and has
+//! the verbs of a [`Tm`]. The ingress side is asked first; if either side refuses, nothing has changed on the ingress side. What is pushed out,
+//! expelled or sent gives its cells back on both sides. A switch without an ingress side is a [`Tm`], and pays nothing.
+//!
+//! Where chips keep queues in pools, too, the egress side has the policy `pools`: a policy like any other, so that DT, FB, ABM or
+//! Occamy can stand in its place.
+//!
+//! What a group asks its sender for comes out as [`PauseRequest`]s.
+//!
+//! ```
+//! use forebay_tm::ingress::{Alpha, GroupConfig, IngressConfig, Limit, LosslessConfig, PoolConfig, PortConfig};
+//! use forebay_tm::{Instant, Mmu, MmuConfig, Packet, PacketId, TmConfig, Wire};
+//!
+//! let lossless = Some(LosslessConfig { headroom: 2, xon: 0, xon_offset: 0 });
+//! let limit = Limit::Dynamic(Alpha::power_of_two(0));
+//! let ingress = IngressConfig {
+//!     cell: 256,
+//!     partitions: 1,
+//!     pools: vec![PoolConfig { shared: 6, headroom: None }],
+//!     ports: vec![PortConfig::default(); 2],
+//!     groups: vec![GroupConfig { port: 1, number: 3, limit, lossless, ..GroupConfig::default() }],
+//! };
+//! let switch = TmConfig::new(vec!["100Gbps".parse().unwrap(); 2], "1MB".parse().unwrap());
+//! let mut mmu = Mmu::new(MmuConfig { switch, ingress }).unwrap();
+//! for id in 0..5 {
+//!     let packet = Packet { id: PacketId(id), bytes: 64, in_port: 1, group: 3, ..Packet::default() };
+//!     mmu.offer(Instant::ZERO, &packet, Wire::Busy);
+//! }
+//! // Three of six cells are shared with one left for each; the fourth packet asks for pause.
+//! let paused: Vec<String> = mmu.requests().map(|request| request.to_string()).collect();
+//! assert_eq!(paused, ["XOFF port 1 group 3"]);
+//! assert_eq!(mmu.next(Instant::ZERO, 0).unwrap().id, PacketId(0));
+//! ```
+
+use crate::config::{ConfigError, TmConfig};
+use crate::ingress::{Charged, Ingress, IngressConfig, PLACE_BITS, Refusal};
+use crate::packet::{Packet, PacketId};
+use crate::switch::Tm;
+use crate::trim::TrimConfig;
+use crate::units::{Bytes, Duration, Instant};
+use crate::verdict::{self, Departure, Explanation, GroupExplanation, Lost, Outcome, Verdict, Wire};
+use crate::view::View as _;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Ids of packets are below this: the bits above tell the group that a packet is charged to, so that nothing has to be looked up or kept for it.
+pub const MAX_PACKET_IDS: u64 = 1 << (u64::BITS - PLACE_BITS);
+
+/// Both sides of a buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MmuConfig {
+    /// The egress side, and all else that there is to a switch.
+    pub switch: TmConfig,
+    /// The ingress side. It has the ports of the switch.
+    pub ingress: IngressConfig,
+}
+
+impl MmuConfig {
+    /// Checks both sides, and that they belong together.
+    ///
+    /// # Errors
+    /// If they do not.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.switch.clone().validate()?;
+        self.ingress.check()?;
+        let (ports, ingress) = (self.switch.rates.len(), self.ingress.ports.len());
+        if ports != ingress {
+            let error = ConfigError::new("ingress.ports", ingress, format!("the switch has {ports} ports"));
+            return Err(error.remedy("describe as many on the ingress side"));
+        }
+        Ok(())
+    }
+}
+
+/// What a priority group asks its sender for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseRequest {
+    /// When.
+    pub at: Instant,
+    /// The port that packets of the group come by.
+    pub port: u32,
+    /// The number of the group.
+    pub group: u8,
+    /// Pause or resume.
+    pub signal: Signal,
+}
+
+impl fmt::Display for PauseRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} port {} group {}", self.signal.as_str(), self.port, self.group)
+    }
+}
+
+/// Pause or resume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Stop sending.
+    Xoff,
+    /// Go on.
+    Xon,
+}
+
+impl Signal {
+    /// Its name in messages and files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Xoff => "XOFF",
+            Self::Xon => "XON",
+        }
+    }
+}
+
+/// What has happened to a priority group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounters {
+    /// Packets refused on the ingress side.
+    pub refused: u64,
+    /// Times that it asked for pause.
+    pub pauses: u64,
+    /// How long it was paused, up to the last time it asked to resume.
+    pub paused: Duration,
+    /// When it asked for pause, while it is paused.
+    pub paused_since: Option<Instant>,
+}
+
+/// A traffic manager with both sides of the buffer.
+#[derive(Clone, Debug)]
+pub struct Mmu {
+    tm: Tm,
+    ingress: Ingress,
+    counters: Vec<GroupCounters>,
+    /// What trimming leaves of a packet.
+    header: u32,
+    requests: Vec<PauseRequest>,
+    losses: Vec<Lost>,
+}
+
+impl Mmu {
+    /// An empty buffer at time 0.
+    ///
+    /// # Errors
+    /// If the two sides are not right, or do not belong together.
+    pub fn new(config: MmuConfig) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let ingress = Ingress::new(config.ingress)?;
+        let groups = ingress.config().groups.len();
+        let tm = Tm::new(config.switch.validate()?);
+        let mut mmu = Self {
+            tm,
+            ingress,
+            counters: vec![GroupCounters::default(); groups],
+            header: 0,
+            requests: Vec::new(),
+            losses: Vec::new(),
+        };
+        mmu.read_settings();
+        Ok(mmu)
+    }
+
+    fn read_settings(&mut self) {
+        let size = self.tm.config().trim.as_ref().and_then(TrimConfig::size);
+        self.header = size.map_or(u32::MAX, |size| size.get() as u32);
+    }
+
+    // ---- The path of a packet ----------------------------------------------------------------------------------------
+
+    /// A packet arrives: [`Tm::offer`], if the ingress side takes it.
+    ///
+    /// # Panics
+    /// As [`Tm::offer`]; if its port has no such group; or if its id is not below [`MAX_PACKET_IDS`].
+    #[inline]
+    pub fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
+        let place = self.arrive(now, packet);
+        let cells = self.ingress.cells(packet.bytes);
+        match self.ingress.charge(place, cells) {
+            Err(refusal) => self.refuse(packet, place, refusal),
+            Ok(charged) => {
+                let outcome = self.tm.offer_as(now, packet, tagged(packet, place), wire);
+                match outcome {
+                    Outcome::Verdict(Verdict::Queued { .. }) if charged <= Charged::Headroom => {}
+                    Outcome::Verdict(Verdict::Dropped { .. }) => self.ingress.undo(place, cells, charged),
+                    _ => self.follow(now, packet, place, charged, outcome),
+                }
+                outcome
+            }
+        }
+    }
+
+    /// [`Mmu::offer`], with the numbers that led to the outcome, of both sides.
+    pub fn offer_explained(&mut self, now: Instant, packet: &Packet, wire: Wire) -> (Outcome, Explanation) {
+        let place = self.arrive(now, packet);
+        let (port, group) = (packet.in_port as usize, packet.group);
+        let mut met = GroupExplanation {
+            port,
+            group,
+            cells: self.ingress.cells(packet.bytes),
+            has: self.ingress.occupancy(port, group),
+            minimum: self.ingress.config().groups[self.ingress.number(place)].minimum,
+            limit: self.ingress.limit(port, group),
+            free: self.ingress.free_for(place),
+            charge: None,
+        };
+        let (outcome, mut why) = match self.ingress.charge(place, met.cells) {
+            Err(refusal) => (self.refuse(packet, place, refusal), self.unasked(now, packet)),
+            Ok(charged) => {
+                let charge = self.ingress.occupancy(port, group).since(met.has, charged);
+                let (outcome, why) =
+                    self.tm.offer_explained(now, &Packet { id: tagged(packet, place), ..*packet }, wire);
+                if let Outcome::Verdict(Verdict::Dropped { .. } | Verdict::Returned { .. }) = outcome {
+                    self.ingress.undo(place, met.cells, charged);
+                } else {
+                    met.charge = Some(charge);
+                    self.follow(now, packet, place, charged, outcome);
+                }
+                (outcome, why)
+            }
+        };
+        why.verdict = Some(outcome.verdict());
+        why.ingress = Some(met);
+        (outcome, why)
+    }
+
+    /// What is due comes first. The place of the packet's group.
+    #[inline(always)]
+    fn arrive(&mut self, now: Instant, packet: &Packet) -> usize {
+        if self.tm.settle(now) || self.tm.has_losses() {
+            self.take_losses();
+        }
+        assert!(packet.id.0 >> (u64::BITS - PLACE_BITS) == 0, "ids of packets are below 2^48");
+        self.ingress.place(packet.in_port as usize, packet.group)
+    }
+
+    /// The state of the egress side, which was not asked.
+    fn unasked(&self, now: Instant, packet: &Packet) -> Explanation {
+        let queue = self.tm.queue_index(packet.port as usize, packet.queue as usize);
+        Explanation {
+            at: now,
+            queue,
+            charge: Bytes::new(u64::from(packet.bytes)),
+            length: self.tm.queue_bytes(queue),
+            waiting: self.tm.queue_packets(queue),
+            total: self.tm.used(),
+            buffer: self.tm.config().buffer,
+            ..Explanation::default()
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, packet: &Packet, place: usize, refusal: Refusal) -> Outcome {
+        let reason = refusal.reason();
+        self.counters[self.ingress.number(place)].refused += 1;
+        self.tm.refuse(packet, verdict::Refusal::Dropped(reason));
+        Verdict::Dropped { reason }.into()
+    }
+
+    /// What follows on the ingress side for a packet that was not simply queued or dropped.
+    #[inline(never)]
+    fn follow(&mut self, now: Instant, packet: &Packet, place: usize, charged: Charged, outcome: Outcome) {
+        let cells = self.ingress.cells(packet.bytes);
+        if let Outcome::Verdict(Verdict::Dropped { .. } | Verdict::Returned { .. }) = outcome {
+            return self.ingress.undo(place, cells, charged);
+        }
+        if charged == Charged::Pause {
+            self.request(now, place, Signal::Xoff);
+        }
+        let left = match outcome {
+            Outcome::Sent => 0,
+            Outcome::Verdict(Verdict::Trimmed { .. }) => self.ingress.cells(packet.bytes.min(self.header)),
+            Outcome::Verdict(_) => cells,
+        };
+        if cells > left {
+            self.give_back(now, place, cells - left);
+        }
+    }
+
+    /// Picks the next packet of an idle port: [`Tm::next`].
+    #[inline(always)]
+    pub fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
+        let departure = self.tm.next(now, port);
+        if self.tm.has_losses() {
+            self.take_losses();
+        }
+        let departure = departure?;
+        let (id, place) = untagged(departure.id);
+        if self.ingress.give_back(place, self.ingress.cells(departure.bytes())) {
+            self.request(now, place, Signal::Xon);
+        }
+        Some(departure.with_id(id))
+    }
+
+    #[inline]
+    fn give_back(&mut self, now: Instant, place: usize, cells: u64) {
+        if self.ingress.give_back(place, cells) {
+            self.request(now, place, Signal::Xon);
+        }
+    }
+
+    #[cold]
+    fn request(&mut self, at: Instant, place: usize, signal: Signal) {
+        let number = self.ingress.number(place);
+        let counters = &mut self.counters[number];
+        match signal {
+            Signal::Xoff => {
+                counters.pauses += 1;
+                counters.paused_since = Some(at);
+            }
+            Signal::Xon => {
+                let since = counters.paused_since.take().unwrap_or(at);
+                counters.paused = Duration::from_ps(counters.paused.ps() + at.since(since).ps());
+            }
+        }
+        let group = &self.ingress.config().groups[number];
+        self.requests.push(PauseRequest { at, port: group.port as u32, group: group.number, signal });
+    }
+
+    /// Packets that lost their place give their cells back. This is made up before anything else happens, and before anybody looks.
+    #[inline(never)]
+    fn take_losses(&mut self) {
+        let lost: Vec<Lost> = self.tm.losses().collect();
+        for lost in lost {
+            let (id, place) = untagged(lost.id);
+            self.give_back(lost.at, place, self.ingress.cells(lost.bytes));
+            self.losses.push(Lost { id, ..lost });
+        }
+    }
+
+    /// What groups have asked for since this was last asked, in that order.
+    pub fn requests(&mut self) -> impl Iterator<Item = PauseRequest> {
+        self.take_losses();
+        self.requests.drain(..)
+    }
+
+    /// Whether there may be any [`Mmu::requests`].
+    #[inline(always)]
+    pub fn has_requests(&self) -> bool {
+        !self.requests.is_empty() || self.tm.has_losses()
+    }
+
+    /// As [`Tm::losses`].
+    pub fn losses(&mut self) -> impl Iterator<Item = Lost> {
+        self.take_losses();
+        self.losses.drain(..)
+    }
+
+    /// Whether there are any [`Mmu::losses`].
+    #[inline(always)]
+    pub fn has_losses(&self) -> bool {
+        !self.losses.is_empty() || self.tm.has_losses()
+    }
+
+    /// As [`Tm::advance`].
+    pub fn advance(&mut self, now: Instant) {
+        self.tm.advance(now);
+        self.take_losses();
+    }
+
+    /// As [`Tm::due`].
+    pub fn due(&self) -> Instant {
+        self.tm.due()
+    }
+
+    /// As [`Tm::next_eligible`].
+    pub fn next_eligible(&self, port: usize) -> Option<Instant> {
+        self.tm.next_eligible(port)
+    }
+
+    /// Changes settings of both sides while packets wait; see [`Tm::reconfigure`] and [`Ingress::reconfigure`]. All of it applies at once, or none of it.
+    ///
+    /// # Errors
+    /// If one of the sides cannot change like that.
+    pub fn reconfigure(&mut self, config: MmuConfig) -> Result<(), ConfigError> {
+        config.validate()?;
+        self.take_losses();
+        let mut ingress = self.ingress.clone();
+        ingress.reconfigure(config.ingress)?;
+        self.tm.reconfigure(config.switch)?;
+        self.ingress = ingress;
+        self.read_settings();
+        Ok(())
+    }
+
+    // ---- What can be seen -------------------------------------------------------------------------------------------
+
+    /// The egress side.
+    pub fn egress(&self) -> &Tm {
+        &self.tm
+    }
+
+    /// The ingress side.
+    pub fn ingress(&self) -> &Ingress {
+        &self.ingress
+    }
+
+    /// What has happened to the groups, in the order of the configuration.
+    pub fn group_counters(&self) -> &[GroupCounters] {
+        &self.counters
+    }
+
+    /// Whether all accounts of both sides agree. Slow; for tests.
+    pub fn is_consistent(&self) -> bool {
+        self.tm.is_consistent() && self.ingress.is_consistent()
+    }
+}
+
+/// The packet's id with the place of its group above it.
+#[inline(always)]
+const fn tagged(packet: &Packet, place: usize) -> PacketId {
+    PacketId(packet.id.0 | (place as u64) << (u64::BITS - PLACE_BITS))
+}
+
+/// The caller's id, and the place of the packet's group.
+#[inline(always)]
+const fn untagged(id: PacketId) -> (PacketId, usize) {
+    (PacketId(id.0 & (MAX_PACKET_IDS - 1)), (id.0 >> (u64::BITS - PLACE_BITS)) as usize)
+}
