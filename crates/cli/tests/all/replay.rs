@@ -439,3 +439,48 @@ fn an_interrupt_leaves_nothing_behind() {
     left.sort();
     assert_eq!(left, ["arrivals.csv", "switch.toml"]);
 }
+
+// Both sides
+
+const SIDES: &str = "ports = 2\nrate = \"10Gbps\"\nqueues = 2\nbuffer = \"60KB\"\n\n[policy]\nkind = \"dt\"\nalpha = 1\n\n[scheduler]\nkind = \"drr\"\n\n\
+    [ingress]\ncell = 500\nof_queue = [0, 3]\n\n[[ingress.pool]]\nname = \"all\"\nshared = 12\n\n[[ingress.group]]\ngroups = [0]\nlimit = 2\n\n\
+    [[ingress.group]]\ngroups = [3]\nminimum = 1\nalpha = 1\nheadroom = 4\nxon_offset = 2\n";
+
+/// Packets of one cell to port 0: some of the lossy group and many of the lossless one.
+fn sides() -> tempfile::TempDir {
+    let packets = (0..30).map(|n| format!("{n},500,0,{},1\n", u8::from(n > 3))).collect::<String>();
+    written(SIDES, &format!("time_ps,bytes,port,queue,in_port\n{packets}"))
+}
+
+#[test]
+fn the_side_that_refuses_is_named() {
+    let directory = sides();
+    let verdicts = printed(directory.path(), &[]);
+    let reasons: Vec<String> = rows(&verdicts).iter().map(|row| row[2].to_owned()).collect();
+    // The first packet leaves at once, two wait, and the lossy group may have no more.
+    assert_eq!(reasons[..4], ["", "", "", "ingress-group"]);
+    assert!(reasons.iter().any(|reason| reason == "ingress-headroom"), "{reasons:?}");
+    let summary = printed(directory.path(), &["--summary"]);
+    assert!(summary.contains("ingress-headroom") && summary.contains("on ingress, 0 on egress"), "{summary}");
+    assert!(summary.contains("port 1 pg 3"), "{summary}");
+    let story = printed(directory.path(), &["--explain", "3", "--explain", "12"]);
+    assert!(story.contains("Ingress: it came by port 1, group 0, and has 1 cells."), "{story}");
+    assert!(story.contains("above the limit of the group"), "{story}");
+}
+
+#[test]
+fn pauses_are_written_in_turn() {
+    let directory = sides();
+    let pauses = printed(directory.path(), &["--pauses", "-"]);
+    let signals: Vec<String> = rows(&pauses).iter().map(|row| row[3].to_owned()).collect();
+    assert!(pauses.starts_with("time_ps,port,pg,signal\n"), "{pauses}");
+    assert_eq!(signals, ["XOFF", "XON"], "{pauses}");
+    // Who knows one side alone says so.
+    let output = replay(directory.path(), &["--compare", "dt,cs"]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && error.contains("only replays have an ingress side yet"), "{error}");
+    let other =
+        written("ports = 1\nrate = \"1Gbps\"\nbuffer = 1000\n[policy]\nkind = \"cs\"\n", "time_ps,bytes,port,queue\n");
+    let output = replay(other.path(), &["--pauses", "p.csv"]).output().unwrap();
+    assert!(output.status.code() == Some(2) && !other.path().join("p.csv").exists());
+}

@@ -42,6 +42,13 @@ fn what_cannot_be_is_refused() {
         (format!("sonic predict {DATA}/small.json --packet 0"), "--packet"),
         (format!("sonic predict {DATA}/small.json --others x"), "--others"),
         (format!("sonic hardware {DATA}/small.json"), "no such column"),
+        (format!("sonic advise {DATA}/small.json --goal {DATA}/none.toml"), "none.toml"),
+        (format!("sonic advise {DATA}/small.json --goal {DATA}/small.json"), "this is not TOML"),
+        (
+            format!("sonic advise {DATA}/config_db_sample.json --goal {DATA}/goals/ecn.toml"),
+            "MAP_PFC_PRIORITY_TO_QUEUE",
+        ),
+        (format!("sonic predict {DATA}/small.json --html {DATA}/small.json --force"), "small.json"),
     ] {
         let error = refused(root(), &args);
         assert!(error.contains(expected), "{args}: {error}");
@@ -54,12 +61,31 @@ fn an_imported_switch_can_be_replayed() {
     let (switch, arrivals) = (directory.path().join("switch.toml"), directory.path().join("arrivals.csv"));
     let config = root().join(DATA).join("configs/td3-7050cx3-c32-t0.json");
     let text = printed(root(), &format!("sonic import {} -o {}", config.display(), switch.display()));
-    assert!(text.contains("the ingress side") && text.contains("minimums of queues"), "{text}");
-    std::fs::write(&arrivals, "time_ps,bytes,port,queue\n0,1500,0,0\n").unwrap();
+    assert!(text.contains("it leaves out, or has in another way"), "{text}");
+    std::fs::write(&arrivals, "time_ps,bytes,port,queue,in_port\n0,1500,0,0,1\n0,1500,0,3,2\n").unwrap();
     let verdicts = printed(directory.path(), "replay switch.toml arrivals.csv");
-    assert!(verdicts.contains("sent"), "{verdicts}");
+    assert!(verdicts.contains("1,sent"), "{verdicts}");
     // It overwrites nothing, and never its input.
     std::fs::write(&switch, "mine").unwrap();
     refused(root(), &format!("sonic import {} -o {}", config.display(), switch.display()));
     refused(root(), &format!("sonic import {0} -o {0} --force", config.display()));
+}
+
+#[test]
+fn pages_and_patches_are_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name).display().to_string();
+    let config = format!("{DATA}/configs/td3-7050cx3-c32-t0.json");
+    let (page, patch) = (file("page.html"), file("patch.json"));
+    let goal = format!("--goal {DATA}/goals/ecn.toml");
+    let advice = json(root(), &format!("sonic advise {config} {goal} --json --html {page} --patch {patch}"));
+    assert_eq!(advice["goals"][0]["after"]["met"], true);
+    let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&patch).unwrap()).unwrap();
+    assert_eq!(written, advice["patch"]);
+    assert_eq!(written[0]["op"], "add");
+    let page = std::fs::read_to_string(&page).unwrap();
+    for part in ["Advice", "Pools", "egress_lossy_pool", "What each class can get", "pg_lossless_100000_40m_profile"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("http"), "it stands alone");
 }
