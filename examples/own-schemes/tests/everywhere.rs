@@ -47,7 +47,7 @@ fn waiting(config: impl FnOnce(&mut TmConfig), ranks: &[u64]) -> (Tm, Vec<Outcom
     let mut tm = Tm::new(all.validate().unwrap());
     let packet =
         |id: usize| Packet { id: PacketId(id as u64), bytes: 1_000, rank: ranks[id], ect: true, ..Packet::default() };
-    let at = |id: usize| Instant::ZERO + Duration::from_ns(id as u64);
+    let at = |id: usize| Instant::ZERO + Duration::from_ps(1_000 * id as u64);
     let outcomes = (0..ranks.len()).map(|id| tm.offer(at(id), &packet(id), Wire::Busy)).collect();
     (tm, outcomes)
 }
