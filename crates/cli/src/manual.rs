@@ -40,10 +40,12 @@ pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     command.build();
     let mut all = Vec::new();
     gather(&command, "forebay", &mut all);
-    let mut outputs = Outputs::new(args.replace.force);
+    // All of them may be written, or none is.
+    let mut trial = Outputs::new(args.replace.force);
     for (name, _) in &all {
-        outputs.check(&args.directory.join(name), Ours::Begins(HEAD))?;
+        trial.check(&args.directory.join(name), Ours::Begins(HEAD))?;
     }
+    let mut outputs = Outputs::new(args.replace.force);
     for (name, text) in &all {
         outputs.write(&args.directory.join(name), text)?;
     }

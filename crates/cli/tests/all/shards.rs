@@ -67,7 +67,7 @@ fn summaries_are_enough_for_the_table() {
 fn a_reproduction_in_parts() {
     let root = directory();
     let at = root.path();
-    let chosen = "reproduce --quick occamy/equations fb/fig3";
+    let chosen = "reproduce --quick fb/fig4 fb/fig5";
     let local = printed(at, &format!("{chosen} --out local"));
     printed(at, &format!("{chosen} --out parts --shard 1/2"));
     assert_eq!(forebay(at, &format!("{chosen} --out parts --merge")).status.code(), Some(1));
