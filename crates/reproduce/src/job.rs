@@ -81,9 +81,14 @@ fn plan_of(
     let measure = MEASURES.iter().find(|(id, _)| *id == paper.id).map_or("", |(_, hash)| *hash);
     let mut jobs = Vec::new();
     for point in &plan.points {
+        let sets: Vec<(String, String)> = plan.sets.iter().chain(&point.settings).cloned().collect();
+        // The seeds of a point differ in nothing else.
+        let described = match figure.work {
+            Work::Simulate(_) => describe(&source.name, &source.text, &sets)?,
+            Work::Compute(_) => String::new(),
+        };
         for seed in &plan.seeds {
-            let mut sets = plan.sets.clone();
-            sets.extend(point.settings.iter().cloned());
+            let mut sets = sets.clone();
             sets.push(("seed".to_owned(), seed.to_string()));
             let own = point.settings.iter().filter(|setting| !point.grid.contains(setting)).cloned().collect();
             let job = Point {
@@ -93,12 +98,8 @@ fn plan_of(
                 parameters: parameters.clone(),
                 seed: *seed,
             };
-            let what = match figure.work {
-                Work::Simulate(_) => describe(&source.name, &source.text, &sets)?,
-                Work::Compute(_) => format!("{job:?}"),
-            };
             let mut hash = Fingerprint::new();
-            for part in [ENGINE, measure, figure.id, &point.variant, &what] {
+            for part in [ENGINE, measure, figure.id, &described, &format!("{job:?}")] {
                 hash.add(part);
             }
             for (name, text) in figure.files {
