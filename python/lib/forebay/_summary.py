@@ -26,6 +26,8 @@ class RunInfo:
     seed: int
     version: str
     build: Optional[str]
+    schema: Optional[int]
+    from_ps: Optional[int]
     end_ps: int
     interrupted: bool
     lost_to_failures: int

@@ -85,7 +85,7 @@ fn what_prints_a_table_prints_json() {
     let text = printed(here, "run small.toml --out a --json");
     assert_eq!(text, std::fs::read_to_string(here.join("a/summary.json")).unwrap());
     let rows = json(here, "sweep small.toml --grid policy.alpha=0.5,2 --out s --json");
-    assert_eq!((&rows[1]["point"], rows[0]["drops"].is_number()), (&"alpha=2".into(), true), "{rows}");
+    assert_eq!((&rows[1]["point"], rows[0]["dropped_packets"].is_number()), (&"alpha=2".into(), true), "{rows}");
     let compared = json(here, "compare s/alpha=0.5 s/alpha=2 a --json");
     assert_eq!(compared["sides"].as_array().unwrap().len(), 3);
     assert!(compared["measures"].as_array().unwrap().iter().any(|line| line["name"] == "packets dropped in buffers"));
