@@ -3,10 +3,13 @@
 
 mod analysis;
 mod arrow;
+mod control;
 mod error;
 mod packets;
+mod policy;
 mod replay;
 mod run;
+mod schemes;
 mod sweep;
 mod table;
 mod tm;
@@ -20,15 +23,19 @@ mod _forebay {
     #[pymodule_export]
     use super::analysis::{abm, aifo, dt, fb, occamy, steady, transient};
     #[pymodule_export]
+    use super::control::{Ack, FlowLimits, register_control};
+    #[pymodule_export]
     use super::error::{Error, InternalError};
     #[pymodule_export]
     use super::packets::{Departure, Explanation, Lost, Outcome};
+    #[pymodule_export]
+    use super::policy::{ArrivingPacket, BufferView, register_policy};
     #[pymodule_export]
     use super::replay::{Replay, check_switch, replay_columns, replay_file, replay_stream};
     #[pymodule_export]
     use super::run::{Prepared, Run, load_run, prepare};
     #[pymodule_export]
-    use super::sweep::{compare, interval, parse_seeds, run_sweep};
+    use super::sweep::{SweepPlan, build, compare, interval, parse_seeds, plan_sweep, run_job};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use crate::error::{OrRaise, refused};
 use crate::packets::{Departure, Explanation, Lost, Outcome};
 use crate::replay::{counters, read};
+use crate::schemes::caught;
 use crate::table::Table;
 use forebay_runner::columns::check_packet;
 use forebay_tm::{Instant, Packet, PacketId, View, Wire};
@@ -114,7 +115,8 @@ impl Tm {
 impl Tm {
     #[new]
     fn new(py: Python<'_>, name: &str, text: &str) -> PyResult<Self> {
-        Ok(Self { tm: forebay_tm::Tm::new(read(py, name, text)?), now: Instant::ZERO, next_id: 0 })
+        let switch = read(py, name, text)?;
+        Ok(Self { tm: caught(|| forebay_tm::Tm::new(switch))?, now: Instant::ZERO, next_id: 0 })
     }
 
     /// A packet arrives. With wire_idle=True its port's wire can take a packet now: if nothing waits, it is sent at
@@ -130,7 +132,7 @@ impl Tm {
         let (packet, id, wire) = self.checked(bytes, packet)?;
         self.next_id += u64::from(id.is_none());
         self.now = now;
-        Ok(self.tm.offer(now, &packet, wire).into())
+        caught(|| self.tm.offer(now, &packet, wire).into())
     }
 
     /// What a packet would get if it arrived, and why. Changes nothing.
@@ -143,7 +145,7 @@ impl Tm {
     ) -> PyResult<Explanation> {
         let at = self.at(now)?;
         let (packet, _, wire) = self.checked(bytes, packet)?;
-        let (_, why) = self.tm.clone().offer_explained(at, &packet, wire);
+        let (_, why) = caught(|| self.tm.clone().offer_explained(at, &packet, wire))?;
         Explanation::new(now.py(), &why, self.tm.config().queues)
     }
 
@@ -152,14 +154,13 @@ impl Tm {
     fn next(&mut self, now: &Bound<'_, PyAny>, port: &Bound<'_, PyAny>) -> PyResult<Option<Departure>> {
         let (at, port) = (self.at(now)?, self.port(port)?);
         self.now = at;
-        Ok(self.tm.next(at, port).map(Departure::from))
+        caught(|| self.tm.next(at, port).map(Departure::from))
     }
 
     /// Does what is due by then: periodic updates and expulsions.
     fn advance(&mut self, now: &Bound<'_, PyAny>) -> PyResult<()> {
         self.now = self.at(now)?;
-        self.tm.advance(self.now);
-        Ok(())
+        caught(|| self.tm.advance(self.now))
     }
 
     /// Packets that were waiting and were pushed out or expelled since this was last asked.
@@ -189,7 +190,8 @@ impl Tm {
 
     /// The threshold of a queue in bytes; None if the policy has none.
     fn threshold(&self, port: &Bound<'_, PyAny>, queue: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-        Ok(self.tm.threshold(self.queue(port, queue)?).map(|threshold| threshold.value))
+        let queue = self.queue(port, queue)?;
+        caught(|| self.tm.threshold(queue).map(|threshold| threshold.value))
     }
 
     /// The counters of all queues that saw a packet, and of the switch.
@@ -230,7 +232,7 @@ impl Tm {
     /// Changes to other settings, with the packets that wait, or not at all.
     fn _reconfigure(&mut self, py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
         let config = read(py, name, text)?.into_inner();
-        self.tm.reconfigure(config).map_err(|error| {
+        caught(|| self.tm.reconfigure(config))?.map_err(|error| {
             let problem = format!("{}: {}", error.value, error.problem);
             refused(py, error.field, &problem, &error.remedy)
         })

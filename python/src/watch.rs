@@ -48,7 +48,11 @@ pub(crate) fn watch<T: Send>(
     match (failure, result?) {
         (Some(failure), _) => Err(failure),
         (None, Ok(Ok(value))) => Ok(value),
-        (None, Ok(Err(panic)) | Err(panic)) => Err(InternalError::new_err(message(panic.as_ref()))),
+        // An exception of a scheme written in Python leaves the simulator as a panic.
+        (None, Ok(Err(panic)) | Err(panic)) => Err(match panic.downcast::<PyErr>() {
+            Ok(error) => *error,
+            Err(panic) => InternalError::new_err(message(panic.as_ref())),
+        }),
     }
 }
 

@@ -34,6 +34,16 @@ def cyclic():
 
 #: What is done, the key that the exception names, and a part of its text.
 CASES = {
+    "threads of a run": (lambda: scenario().run(threads=2), "threads", "a run has one thread"),
+    "no such place": (lambda: forebay.sweep(scenario(), on="dask"), "on", "is not a place to run at"),
+    "an address without Ray": (lambda: forebay.sweep(scenario(), address="auto"), "address", "this is for Ray"),
+    "jobs for Ray": (lambda: forebay.sweep(scenario(), on="ray", jobs=2), "jobs", "leave jobs out"),
+    "a scheme that is none": (lambda: forebay.register(dict), "register", "is not a scheme"),
+    "a scheme that decides nothing": (
+        lambda: forebay.register(type("Nothing", (forebay.Policy,), {})),
+        "register",
+        "Nothing decides nothing",
+    ),
     "no such file": (lambda: forebay.Scenario.load("/nowhere/x.toml"), None, "No such file"),
     "a directory": (lambda: forebay.Scenario.load(os.sep), None, "cannot read it"),
     "not a path": (lambda: forebay.Scenario.load(7), "path", "a int is not a path"),

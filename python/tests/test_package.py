@@ -1,6 +1,9 @@
 """The package as a whole: its types, its documentation, the notebook, the analysis."""
 
+import base64
 import inspect
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -67,29 +70,40 @@ def test_everything_public_is_documented():
         assert name in page, name
 
 
-def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/tutorial/python.md", "docs/howto/read-results.md"])
+def test_the_examples_of_the_pages_run(page, tmp_path, monkeypatch):
     import matplotlib
 
     matplotlib.use("Agg")
     monkeypatch.chdir(ROOT)
-    blocks = (ROOT / "docs/python.md").read_text().split("```python\n")[1:]
-    assert len(blocks) > 5
+    blocks = (ROOT / page).read_text().split("```python\n")[1:]
+    assert len(blocks) > 2
     names = {"tmp": tmp_path}
     for block in blocks:
-        exec(compile(block.split("```")[0], "docs/python.md", "exec"), names)
+        exec(compile(block.split("```")[0], page, "exec"), names)
 
 
-def test_the_notebook_runs(tmp_path):
+@pytest.mark.parametrize("name, images", [("first_hour", 3), ("figure_of_a_paper", 1), ("own_policy", 1)])
+def test_a_notebook_runs(name, images):
     import nbformat
     from nbclient import NotebookClient
 
-    path = PYTHON / "notebooks/first_hour.ipynb"
+    path = PYTHON / f"notebooks/{name}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "clear its outputs"
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 2
-    assert any("text/html" in output.get("data", {}) for output in outputs)
+    pictures = [output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    assert len(pictures) == images
+    if os.environ.get("FOREBAY_PICTURES"):
+        for number, picture in enumerate(pictures):
+            (Path(os.environ["FOREBAY_PICTURES"]) / f"{name}-{number}.png").write_bytes(base64.b64decode(picture))
+    printed = "".join(output.get("text", "") for output in outputs)
+    if name == "figure_of_a_paper":
+        # The paper's number, to a few percent.
+        assert 45 < float(re.search(r"(\d+)% more", printed)[1]) < 70
+    else:
+        assert any("text/html" in output.get("data", {}) for output in outputs)
 
 
 def test_fifteen_lines_from_nothing_to_a_plot():

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use crate::cluster::ClusterArgs;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use forebay_tm::{Bytes, Duration, Rate};
 use std::num::NonZeroUsize;
@@ -15,27 +16,27 @@ pub(crate) struct Args {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Run a list of arrivals through a switch and say what became of every packet.
+    /// Run a list of arrivals through a switch and report what happens to every packet.
     Replay(ReplayArgs),
     /// Compare the buffer policies on one incast burst: a table and a chart of queue lengths.
     Demo(DemoArgs),
     /// Simulate a network and write what was measured into a directory.
     Run(RunArgs),
-    /// Simulate every point of a scenario's grid, on all cores; what is finished is not run again.
-    Sweep(SweepArgs),
+    /// Simulate every point of a scenario's grid, on all cores; finished runs are not repeated.
+    Sweep(crate::sweep::SweepArgs),
     /// Check a scenario and show it in numbers: buffers, round trips, loads, and every setting.
     Check(CheckArgs),
     /// Put results side by side.
     Compare(CompareArgs),
     /// Make one page with plots from results.
     Report(ReportArgs),
-    /// Write a scenario to begin with, with comments.
+    /// Write a scenario to start with, with comments.
     Init(InitArgs),
-    /// Name the policies, schedulers, transports, workloads, distributions or topologies, with their keys.
+    /// List the policies, schedulers, transports, workloads, distributions or topologies, with their keys.
     List(ListArgs),
-    /// Measure what a packet-hop costs: instructions (callgrind) and hops per CPU second.
+    /// Measure the cost of a packet-hop: instructions (callgrind) and hops per CPU second.
     Bench(BenchArgs),
-    /// Run the experiments of the papers and put their claims beside what comes out; what is finished is not run again.
+    /// Run the experiments of the papers and compare the results with the papers' claims; finished runs are not repeated.
     Reproduce(ReproduceArgs),
     /// Forward real packets between interfaces of this machine, or between captures, through the traffic manager.
     Live(LiveArgs),
@@ -43,9 +44,13 @@ pub(crate) enum Command {
     Lab(LabArgs),
     /// List, show and check programs for the pipelines of programmable chips.
     Pisa(PisaArgs),
-    /// Lint and synthesize the circuits in rtl/ (verilator, yosys), and say what they cost and how accurate they are.
+    /// Lint and synthesize the circuits in rtl/ (verilator, yosys), and report their cost and accuracy.
     Rtl(RtlArgs),
-    /// Say what a SONiC buffer configuration does on its chip, and what is wrong with it.
+    /// Print completions for a shell: source <(forebay completions bash).
+    Completions(crate::manual::CompletionsArgs),
+    /// Write the man pages of all commands into a directory.
+    Manual(crate::manual::ManualArgs),
+    /// Report what a SONiC buffer configuration does on its chip, and what is wrong with it.
     Sonic(crate::sonic::SonicArgs),
 }
 
@@ -65,11 +70,11 @@ pub(crate) struct PisaArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum PisaCommand {
-    /// Name the programs that come with Forebay.
+    /// List the programs that come with Forebay.
     List,
-    /// Show a program stage by stage, and what it needs of the chip.
+    /// Show a program stage by stage, with the resources that it needs.
     Show(PisaProgramArgs),
-    /// Check a program by the rules of what the chip can do, and say what it needs.
+    /// Check a program against the limits of the chip, and list the resources that it needs.
     Check(PisaProgramArgs),
 }
 
@@ -97,16 +102,16 @@ pub(crate) struct RtlArgs {
     /// Write rtl.md and rtl.json into this directory, too.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
-    /// The small circuits alone: what they cost, in a minute or two.
+    /// Only the cost of the small circuits, in a minute or two.
     #[arg(long, conflicts_with_all = ["docs", "render", "write"])]
     pub(crate) quick: bool,
-    /// The directory of what is finished, which is not made again; without this, results/rtl.
+    /// The directory of finished results, which are not repeated; without this, results/rtl.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["render", "write"])]
     pub(crate) out: Option<PathBuf>,
     /// Run no tool: make the page again from this rtl.json.
     #[arg(long, value_name = "FILE")]
     pub(crate) render: Option<PathBuf>,
-    /// Write the Verilog files into this directory, and do nothing else.
+    /// Only write the Verilog files into this directory.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["docs", "render"])]
     pub(crate) write: Option<PathBuf>,
     /// Show no progress.
@@ -126,11 +131,11 @@ pub(crate) struct LiveArgs {
     /// Stop after this time, such as 10s; without this, it runs until Ctrl-C or SIGTERM.
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Duration>,
-    /// Play a script (docs/lab.md) with the packets of its flows, write what was seen to the file given by --trace, and stop when
-    /// the script is over.
+    /// Apply a script (docs/lab.md) to the packets of its flows, write the packets seen to the file given by --trace, and stop at
+    /// the end of the script.
     #[arg(long, value_name = "SCRIPT.toml", requires = "trace")]
     pub(crate) script: Option<PathBuf>,
-    /// Where what was seen of a script's flows is written.
+    /// The file for the packets seen of a script's flows.
     #[arg(long, value_name = "FILE", requires = "script")]
     pub(crate) trace: Option<PathBuf>,
     /// Show no live view.
@@ -146,47 +151,12 @@ pub(crate) struct RunArgs {
     /// given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Where random draws start, instead of the scenario's seed.
+    /// The seed of all random draws, instead of the scenario's.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// The directory of the results; without this, results/NAME-seedN, with what was set in its name.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write every table as CSV, too.
-    #[arg(long)]
-    pub(crate) csv: bool,
-    /// Show no progress.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) replace: Force,
-}
-
-#[derive(ClapArgs, Debug)]
-pub(crate) struct SweepArgs {
-    /// The scenario: a TOML file; without a sweep table, it is one point.
-    pub(crate) scenario: PathBuf,
-    /// Change a setting of all points; as for run.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Another dimension of the grid: a key and its values, such as policy.alpha=0.5,1,2; can be given several times.
-    #[arg(long, value_name = "KEY=VALUE,...")]
-    pub(crate) grid: Vec<String>,
-    /// One of the file's scales, such as quick: its [scale.quick] says what is left out.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) scale: Option<String>,
-    /// The seeds, such as 1-5 or 1,7,9, instead of the scenario's.
-    #[arg(long, value_name = "SEEDS")]
-    pub(crate) seeds: Option<String>,
-    /// The directory of the results; without this, results/NAME-sweep, with what was set in its name.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Runs at the same time; without this, one for each core.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
     /// Write every table as CSV, too.
     #[arg(long)]
     pub(crate) csv: bool,
@@ -207,7 +177,7 @@ pub(crate) struct CheckArgs {
     /// Change a setting; as for run.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Where random draws start, instead of the scenario's seed.
+    /// The seed of all random draws, instead of the scenario's.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }
@@ -298,7 +268,7 @@ pub(crate) struct BenchArgs {
     /// Count no instructions.
     #[arg(long)]
     pub(crate) native: bool,
-    /// Fail if a scenario needs more instructions a hop than this.
+    /// Fail if a scenario needs more instructions per hop than this.
     #[arg(long, value_name = "N", conflicts_with = "native")]
     pub(crate) limit: Option<f64>,
     /// Print JSON instead of a table.
@@ -311,13 +281,13 @@ pub(crate) struct ReproduceArgs {
     /// Papers (fb, abm, occamy, aifo, trimming) or figures, such as abm/fig6; without this, all of them.
     #[arg(value_name = "PAPER[/FIGURE]")]
     pub(crate) what: Vec<String>,
-    /// The smallest scale: everything in at most 20 minutes on two cores.
+    /// The smallest scale: everything in at most 10 minutes on two cores.
     #[arg(long)]
     pub(crate) quick: bool,
     /// The papers' own scale and duration: a night or more.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
-    /// Name the figures and what they show, and run nothing.
+    /// List the figures and what they show, and run nothing.
     #[arg(long)]
     pub(crate) list: bool,
     /// The directory of the results; without this, results/reproduce/SCALE.
@@ -326,12 +296,13 @@ pub(crate) struct ReproduceArgs {
     /// Read DIR/PAPER/FIGURE.toml instead of the scenarios that come with Forebay.
     #[arg(long, value_name = "DIR")]
     pub(crate) scenarios: Option<PathBuf>,
-    /// Write reproduction.md, reproduction.html and the numbers they are made from into this directory, too; figures there that were
+    /// Write reproduction.md, a page for each paper and the numbers they are made from into this directory, too; figures there that were
     /// not asked for stay as they are.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
-    /// Run nothing: make the pages again from this reproduction.json, in the directory of --docs.
-    #[arg(long, value_name = "FILE", requires = "docs", conflicts_with_all = ["what", "quick", "full", "out", "scenarios"])]
+    /// Run nothing: make the pages again from this reproduction.json.gz, in the directory of --docs.
+    #[arg(long, value_name = "FILE", requires = "docs",
+          conflicts_with_all = ["what", "quick", "full", "out", "scenarios", "shard", "merge", "slurm"])]
     pub(crate) render: Option<PathBuf>,
     /// Runs at the same time; without this, one for each core.
     #[arg(long, value_name = "N")]
@@ -339,6 +310,8 @@ pub(crate) struct ReproduceArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
     pub(crate) replace: Force,
 }
@@ -350,11 +323,11 @@ pub(crate) struct ReplayArgs {
     /// What arrives: a CSV file with the columns time_ps,bytes,port,queue and, as needed, flow, rank, class, unscheduled,
     /// ect, eligible_ps, or a capture (pcap, pcapng); either can be compressed by gzip. `-` reads standard input.
     pub(crate) arrivals: PathBuf,
-    /// Write the verdicts, one line a packet, to this file; `-` is standard output. Without this, and without --summary,
+    /// Write the verdicts, one line per packet, to this file; `-` is standard output. Without this, and without --summary,
     /// --explain, --timeline or --compare, they go to standard output.
     #[arg(short, long, value_name = "VERDICTS.csv")]
     pub(crate) output: Option<PathBuf>,
-    /// Say in plain words why this packet (counted from 0) met its fate; can be given several times.
+    /// Explain the verdict of this packet (counted from 0); can be given several times.
     #[arg(long, value_name = "N")]
     pub(crate) explain: Vec<u64>,
     /// Print a table of every queue's counters.
@@ -392,7 +365,7 @@ pub(crate) struct DemoArgs {
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct LabArgs {
-    /// What the names of all namespaces and interfaces begin with: labs with different ones do not meet.
+    /// The prefix of all namespaces and interfaces; labs with different prefixes are independent.
     #[arg(long, value_name = "NAME", default_value = "fb", global = true)]
     pub(crate) prefix: String,
     #[command(subcommand)]
@@ -401,21 +374,21 @@ pub(crate) struct LabArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum LabCommand {
-    /// Make hosts, cables and a switch; if they are there already, set them again.
+    /// Create hosts, cables and a switch; if they exist, configure them again.
     Up(LabUpArgs),
-    /// Run a command on a host, such as h1, and end with its exit code.
+    /// Run a command on a host, such as h1, and return its exit code.
     Exec(LabExecArgs),
-    /// End what runs in the lab and remove all of it, also after a crash.
+    /// Stop everything that runs in the lab and remove it, also after a crash.
     Down,
-    /// Say what is there.
+    /// Show what exists.
     Status,
-    /// Run an experiment: a scenario with real hosts, kernel TCP and a live switch; what is finished is not run again.
+    /// Run an experiment: a scenario with real hosts, kernel TCP and a live switch; finished runs are not repeated.
     Run(LabRunArgs),
-    /// Put simulated and live results of the same scenarios side by side, as a page in Markdown.
+    /// Compare simulated and live results of the same scenarios, as a Markdown page.
     Compare(LabCompareArgs),
     /// Load a memcached server and print latencies as JSON.
     Load(LabLoadArgs),
-    /// Play scripts with the kernel's TCP and with the simulator's, and say where they part.
+    /// Play scripts with the kernel's TCP and with the simulator's, and report where they differ.
     Script(LabScriptArgs),
     /// What runs on a host of a script.
     #[command(hide = true)]
@@ -474,7 +447,7 @@ pub(crate) struct LabUpArgs {
     /// The hosts ask for ECN.
     #[arg(long)]
     pub(crate) ecn: bool,
-    /// Hosts send as fast as they can, not only as fast as their links.
+    /// Hosts send as fast as they can, not at the rate of their links.
     #[arg(long)]
     pub(crate) unpaced: bool,
     /// Hosts have IPv6 addresses, too: fd00::1 and so on.
@@ -510,10 +483,10 @@ pub(crate) struct LabRunArgs {
     /// The directory of the results; without this, results/NAME-live.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Fail if something that the experiment expects does not hold.
+    /// Fail if an expectation of the experiment does not hold.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Leave the hosts there when the experiment is over.
+    /// Keep the hosts after the experiment.
     #[arg(long)]
     pub(crate) keep: bool,
     /// Write every table as CSV, too.
@@ -531,14 +504,13 @@ pub(crate) struct LabScriptArgs {
     /// The scripts: TOML files.
     #[arg(required = true)]
     pub(crate) scripts: Vec<PathBuf>,
-    /// Do not ask the kernel: compare the simulator with what was recorded. This needs no root.
+    /// Compare the simulator with recorded traces instead of the running kernel. This needs no root.
     #[arg(long, conflicts_with_all = ["record", "check"])]
     pub(crate) simulate: bool,
-    /// Keep what the kernel sends as the recorded trace of each script. A script is played until three runs of at most seven agree
-    /// with each other.
+    /// Record what the kernel sends as the trace of each script. A script is played until three of at most seven runs agree.
     #[arg(long)]
     pub(crate) record: bool,
-    /// Fail if the kernel does not send what was recorded; it has five tries for each script.
+    /// Fail if the kernel does not send what was recorded, in five attempts per script.
     #[arg(long, conflicts_with = "record")]
     pub(crate) check: bool,
     /// The directory of the recorded traces; without this, `recorded` beside each script.
@@ -547,7 +519,7 @@ pub(crate) struct LabScriptArgs {
     /// Write a page with a table of all scripts.
     #[arg(long, value_name = "FILE.md")]
     pub(crate) docs: Option<PathBuf>,
-    /// Show the lines around the place where kernel and simulator part.
+    /// Show the lines around the first difference of kernel and simulator.
     #[arg(short, long)]
     pub(crate) verbose: bool,
     #[command(flatten)]
@@ -558,7 +530,7 @@ pub(crate) struct LabScriptArgs {
 pub(crate) struct LabLoadArgs {
     /// The server: an address and a port.
     pub(crate) server: std::net::SocketAddr,
-    /// Connections, each of which asks, waits for the answer and asks again.
+    /// Connections; each sends a request, waits for the response, and repeats.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub(crate) connections: usize,
     /// How long.
@@ -573,7 +545,7 @@ pub(crate) struct LabLoadArgs {
     /// Different keys.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) keys: u64,
-    /// The time between an answer and the next request.
+    /// The time between a response and the next request.
     #[arg(long, value_name = "TIME", default_value = "1ms")]
     pub(crate) think: Duration,
 }

@@ -164,7 +164,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         }
     }
     let text = format!(
-        "One incast burst: {SENDERS} senders answer at once with {burst} packets of {PACKET} B to port {BURST_PORT}, while \
+        "One incast burst: {SENDERS} senders together send {burst} packets of {PACKET} B to port {BURST_PORT}, while \
          {BACKGROUND_PORTS} other ports\nare overloaded. Buffer {}, {} ports of 10Gbps, alpha {:?} for the burst and for the others.\n\n{}\n\
          Bytes in the buffer over time, from {} to {} (each curve's full height is the whole buffer):\n\n{charts}\n\
          The same switch and arrivals as files: forebay demo --write DIR, then forebay replay DIR/switch.toml DIR/arrivals.csv\n",

@@ -70,7 +70,10 @@ fn seeds(directory: &Path) -> Vec<PathBuf> {
 /// The labels of a sweep's points; a point without one is the only one.
 fn labels(table: &Table) -> Vec<&str> {
     let label = |row| table.column("point").and_then(|column| column.text(row)).unwrap_or_default();
-    (0..table.rows()).map(label).collect()
+    let mut labels: Vec<&str> = (0..table.rows()).map(label).collect();
+    // A point has a row for each seed.
+    labels.dedup();
+    labels
 }
 
 /// The points of a sweep with finished runs: those of its table, which knows their order.

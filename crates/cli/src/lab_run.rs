@@ -14,6 +14,7 @@ use forebay_results::sweep::{SweepRow, sweep_table};
 use forebay_results::table::{Column, Table};
 use forebay_results::{Summary, write_summarized_run};
 use forebay_runner::destination::{self, Kind, default_directory};
+use forebay_runner::run::Keep;
 use forebay_runner::sweep::{Done, Job, finished, jobs};
 use forebay_runner::{Prepared, ScenarioFile};
 use forebay_sim::scenario::sweep::{self, Checked, SweepPoint};
@@ -63,7 +64,7 @@ pub(crate) fn run(prefix: &str, args: &LabRunArgs) -> Result<(), Failure> {
     let text = expect::render(&verdicts);
     let path = out.join(EXPECTED);
     std::fs::write(&path, &text).map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    let finished = finish(&plan.points, &all, &results, &out, false);
+    let finished = finish(&plan.points, &all, results, &out, false);
     print(&text)?;
     drop(claim);
     finished?;
@@ -93,7 +94,7 @@ fn one(
     csv: bool,
 ) -> Result<Option<Done>, Failure> {
     let prepared = prepare(file, job, experiment)?;
-    if let Some(summary) = finished(&job.directory, &prepared.resolved, csv) {
+    if let Some(summary) = finished(&job.directory, &prepared.resolved, Keep::tables(csv)) {
         return Ok(Some(Done { summary, before: true }));
     }
     destination::check(&job.directory, Kind::Run, false)?;
@@ -141,7 +142,7 @@ fn numbers(done: &[(&Job, &Done)]) -> Numbers {
     if summaries.is_empty() {
         return Numbers::new();
     }
-    let (table, _) = sweep_table(&[SweepRow { settings: Vec::new(), seeds: summaries }]);
+    let (table, _) = sweep_table(&[SweepRow { settings: Vec::new(), parameters: Vec::new(), seeds: summaries }]);
     let mut numbers = first_row(&table);
     let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     for (job, _) in done {

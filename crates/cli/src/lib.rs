@@ -1,6 +1,6 @@
 //! `forebay`: the traffic manager of a datacenter switch on the command line.
 //!
-//! A program that brings policies or transports of its own registers them (`forebay_settings::register_policy`,
+//! A program that brings policies or transports of its own registers them (`forebay_settings::register`,
 //! `forebay_sim::transport::register_transport`) and then calls [`main`]: every command has them.
 
 #![forbid(unsafe_code)]
@@ -9,6 +9,7 @@ mod args;
 mod bench;
 mod chart;
 mod check;
+mod cluster;
 mod compare;
 mod compare_runs;
 mod demo;
@@ -21,12 +22,15 @@ mod lab_run;
 mod lab_script;
 mod list;
 mod live;
+mod manual;
 mod output;
 mod outputs;
 mod pisa;
 mod progress;
 mod replay;
 mod report;
+mod report_detail;
+mod report_scenario;
 mod reproduce;
 mod rtl;
 mod run;
@@ -92,6 +96,8 @@ pub fn main() -> ExitCode {
         args::Command::Lab(args) => lab::run(args),
         args::Command::Pisa(args) => pisa::run(args),
         args::Command::Rtl(args) => rtl::run(args),
+        args::Command::Completions(args) => manual::completions(args),
+        args::Command::Manual(args) => manual::pages(args),
         args::Command::Sonic(args) => sonic::run(args),
     };
     match result {

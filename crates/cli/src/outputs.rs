@@ -15,6 +15,8 @@ pub(crate) enum Ours<'t> {
     Begins(&'t str),
     /// It is this text: a file that people go on to edit is theirs as soon as they have.
     Is(&'t str),
+    /// Our compressed files of this kind begin with this.
+    Compressed(&'t [u8]),
 }
 
 /// The files that a command reads, and those that it writes.
@@ -59,6 +61,13 @@ impl Outputs {
         self.write_as(path, text, Ours::Is(text))
     }
 
+    /// Writes a file that is text or is compressed, and whose beginning says what kind it is.
+    pub(crate) fn write_bytes(&mut self, path: &Path, contents: &[u8]) -> Result<(), Failure> {
+        let mut output = self.create(Some(path), Ours::of(contents))?;
+        output.write(contents)?;
+        output.finish()
+    }
+
     fn write_as(&mut self, path: &Path, text: &str, ours: Ours<'_>) -> Result<(), Failure> {
         let mut output = self.create(Some(path), ours)?;
         output.write(text.as_bytes())?;
@@ -90,20 +99,34 @@ impl Outputs {
     }
 }
 
-impl Ours<'_> {
+impl<'t> Ours<'t> {
+    /// How files like this one are known: text by its head, what is compressed by all before its data.
+    pub(crate) fn of(contents: &'t [u8]) -> Self {
+        /// Of gzip, without the name that follows.
+        const FIXED: usize = 10;
+        match std::str::from_utf8(contents) {
+            Ok(text) => Self::Begins(head(text)),
+            Err(_) => {
+                let name = contents.iter().skip(FIXED).take_while(|byte| **byte != 0).count();
+                Self::Compressed(&contents[..contents.len().min(FIXED + name + 1)])
+            }
+        }
+    }
+
     /// Whether a file can be replaced: it is not there, it is empty, or it is ours.
     fn has_written(self, path: &Path) -> bool {
         if !path.exists() {
             return true;
         }
         let (text, rest) = match self {
-            Self::Begins(head) => (head, 0),
+            Self::Begins(head) => (head.as_bytes(), 0),
             // What comes behind it would be somebody else's.
-            Self::Is(text) => (text, 1),
+            Self::Is(text) => (text.as_bytes(), 1),
+            Self::Compressed(head) => (head, 0),
         };
         let mut there = Vec::new();
         let read = File::open(path).and_then(|file| file.take(text.len() as u64 + rest).read_to_end(&mut there));
-        read.is_ok() && (there.is_empty() || there == text.as_bytes())
+        read.is_ok() && (there.is_empty() || there == text)
     }
 }
 
@@ -112,7 +135,7 @@ pub(crate) fn head(text: &str) -> &str {
     let end = match text {
         page if page.starts_with("<!DOCTYPE html>") => page.find("<title>"),
         drawing if drawing.starts_with("<svg ") => Some("<svg ".len()),
-        json if json.starts_with("{\n") => json.find(':'),
+        json if json.starts_with("{\n") || json.starts_with("{\"") => json.find(':'),
         text => text.find('\n'),
     };
     &text[..end.unwrap_or(text.len())]

@@ -87,6 +87,19 @@ impl RunsBar {
         Self(bar)
     }
 
+    /// So many are finished.
+    pub(crate) fn set(&self, finished: usize, message: &str) {
+        self.0.set_position(finished as u64);
+        self.0.set_message(message.to_owned());
+    }
+
+    /// Says something above the bar.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.0.is_hidden() {
+            self.0.println(text);
+        }
+    }
+
     /// A run is finished.
     pub(crate) fn finished(&self, label: &str) {
         self.0.set_message(label.to_owned());

@@ -5,7 +5,9 @@ use crate::args::ReportArgs;
 use crate::found::{self, Found, below, look};
 use crate::output::print;
 use crate::outputs::Outputs;
-use forebay_report::{Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
+use crate::report_detail::detail;
+use crate::report_scenario;
+use forebay_report::{Amount, Detail, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
 use forebay_results::directory::{file_names, read_run};
 use forebay_results::{RunDirectory, Table};
 use forebay_runner::destination::PAGE;
@@ -172,6 +174,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         ("simulated", format!("{:.3} ms", summary.run.end_ps as f64 / 1e9)),
     ];
     let mut facts: Vec<(String, String)> = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    facts.extend(report_scenario::facts(run));
     if summary.run.interrupted {
         facts.push(("interrupted".to_owned(), "yes".to_owned()));
     }
@@ -187,8 +190,8 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         cost.push(("peak memory".to_owned(), Amount::Bytes(summary.cost.peak_memory as f64)));
     }
     let loads = NamedTable {
-        title: "Load: asked for, and what the flows of the seed come to".to_owned(),
-        header: ["workload", "of the", "asked for", "with headers", "flows", "flows with headers"]
+        title: "Load: configured, and that of the flows of this seed".to_owned(),
+        header: ["workload", "of the", "configured", "with headers", "flows", "flows with headers"]
             .map(str::to_owned)
             .to_vec(),
         rows: summary
@@ -209,6 +212,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         workloads: names,
         queries: query_points(&queries, &query_workloads),
         timeline: if with_timeline { timeline(run)? } else { Vec::new() },
+        detail: if with_timeline { detail(run)? } else { Detail::default() },
         drops: summary.losses_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
         tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
         occupancy: summary
@@ -239,10 +243,15 @@ fn number(table: &Table, name: &str, row: usize) -> Option<f64> {
     table.column(name).and_then(|column| column.number(row))
 }
 
+/// Whether a flow or query is in the summary.
+fn is_measured(table: &Table, row: usize) -> bool {
+    table.column("measured").and_then(|column| column.bool(row)).unwrap_or(true)
+}
+
 fn flow_points(table: &Table, workloads: &[u16]) -> Vec<FlowPoint> {
     (0..table.rows())
         // Flows without end have no size and no completion time.
-        .filter(|row| number(table, "bytes", *row).is_some())
+        .filter(|row| number(table, "bytes", *row).is_some() && is_measured(table, *row))
         .map(|row| FlowPoint {
             bytes: number(table, "bytes", row).unwrap_or_default() as u64,
             fct_s: number(table, "fct_ps", row).map(|ps| ps / 1e12),
@@ -256,10 +265,11 @@ fn flow_points(table: &Table, workloads: &[u16]) -> Vec<FlowPoint> {
 
 fn query_points(table: &Table, workloads: &[u16]) -> Vec<QueryPoint> {
     (0..table.rows())
+        .filter(|row| is_measured(table, *row))
         .map(|row| QueryPoint {
             qct_s: number(table, "qct_ps", row).map(|ps| ps / 1e12),
             slowdown: number(table, "slowdown", row),
-            drops: number(table, "drops", row).unwrap_or_default() as u32,
+            drops: number(table, "dropped_packets", row).unwrap_or_default() as u32,
             workload: workloads[row],
         })
         .collect()
@@ -268,7 +278,7 @@ fn query_points(table: &Table, workloads: &[u16]) -> Vec<QueryPoint> {
 /// One series for each buffer that was sampled.
 fn timeline(run: &RunDirectory) -> Result<Vec<TimelineSeries>, Failure> {
     let table = run.timeline()?;
-    let queues = run.queues()?;
+    let buffers = run.table("buffers")?;
     let mut series: Vec<((String, u64), TimelineSeries)> = Vec::new();
     for row in 0..table.rows() {
         let text = |name: &str| table.column(name).and_then(|column| column.text(row)).unwrap_or_default();
@@ -276,25 +286,25 @@ fn timeline(run: &RunDirectory) -> Result<Vec<TimelineSeries>, Failure> {
         let key = (text("switch").to_owned(), value("buffer") as u64);
         let place = series.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
             let name = if key.1 == 0 { key.0.clone() } else { format!("{} buffer {}", key.0, key.1) };
-            let size = buffer_size(&queues, &key);
+            let size = buffer_size(&buffers, &key);
             series.push((key.clone(), TimelineSeries { name, size, points: Vec::new() }));
             series.len() - 1
         });
         series[place].1.points.push((
             value("at_ps") / 1e12,
-            value("used") as u64,
+            value("used_bytes") as u64,
             value("longest_bytes") as u64,
-            number(&table, "threshold", row),
-            value("drops") as u64,
+            number(&table, "threshold_bytes", row),
+            value("dropped_packets") as u64,
         ));
     }
     Ok(series.into_iter().map(|(_, series)| series).collect())
 }
 
-fn buffer_size(queues: &Table, (switch, buffer): &(String, u64)) -> u64 {
+fn buffer_size(buffers: &Table, (switch, buffer): &(String, u64)) -> u64 {
     let is_it = |row: &usize| {
-        queues.column("switch").and_then(|column| column.text(*row)) == Some(switch)
-            && number(queues, "buffer", *row) == Some(*buffer as f64)
+        buffers.column("switch").and_then(|column| column.text(*row)) == Some(switch)
+            && number(buffers, "buffer", *row) == Some(*buffer as f64)
     };
-    (0..queues.rows()).filter(is_it).find_map(|row| number(queues, "buffer_size", row)).unwrap_or_default() as u64
+    (0..buffers.rows()).find(is_it).and_then(|row| number(buffers, "size_bytes", row)).unwrap_or_default() as u64
 }

@@ -5,8 +5,9 @@
 
 use crate::Failure;
 use crate::args::ReproduceArgs;
+use crate::cluster::{self, Mode};
 use crate::output::{self, cannot_write, print};
-use crate::outputs::{Ours, Outputs, head};
+use crate::outputs::{Ours, Outputs};
 use crate::progress::RunsBar;
 use forebay_reproduce::figure::{Figure, Paper, Scale};
 use forebay_reproduce::job::{self, FigurePlan, Job, Source};
@@ -15,8 +16,10 @@ use forebay_reproduce::render;
 use forebay_reproduce::store::Store;
 use forebay_reproduce::table::{Row, Table};
 use forebay_reproduce::{Metrics, papers};
-use forebay_runner::destination::Claim;
-use forebay_runner::scenario_file::read_text;
+use forebay_runner::destination::{Claim, LOGS};
+use forebay_runner::scenario_file::{cannot_read, read_text};
+use forebay_runner::shard::Shard;
+use forebay_runner::slurm::{self, Batch, Options};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -49,16 +52,36 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         .into_iter()
         .map(|(paper, figure)| plan(paper, figure, scale, &out, args.scenarios.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
-    let claim = Claim::take(&out)?;
+    let mode = args.cluster.mode()?;
+    let claim = if matches!(mode, Mode::Here) { Claim::take(&out)? } else { Claim::share(&out)? };
     let mut all = Reproduction { version: env!("CARGO_PKG_VERSION").to_owned(), date: today(), scale, figures: vec![] };
     if let Some(docs) = &args.docs {
         let mut outputs = Outputs::new(args.replace.force);
-        for (name, text) in render::files(&papers, &all, IN_PROJECT) {
-            outputs.check(&docs.join(name), Ours::Begins(head(&text)))?;
+        for (name, contents) in render::files(&papers, &all, IN_PROJECT) {
+            outputs.check(&docs.join(name), Ours::of(&contents))?;
         }
     }
     output::stop_gently();
-    all.figures = run_all(&chosen, args)?;
+    match mode {
+        Mode::Here => all.figures = run_all(&chosen, args, Shard::ALL)?,
+        Mode::Shard(shard) => {
+            let figures = run_all(&chosen, args, shard)?;
+            return tell_shard(&chosen, &figures, shard);
+        }
+        Mode::Merge => all.figures = collect(&chosen, args),
+        Mode::Slurm(options) => {
+            let batch = batch(args, &chosen, &out, options)?;
+            if args.cluster.dry_run {
+                return cluster::print_dry_run(&batch);
+            }
+            let jobs: Vec<(usize, &Job)> = jobs(&chosen);
+            cluster::follow(&batch, args.quiet, &|run| {
+                let (number, job) = jobs[run];
+                chosen[number].store.has(job)
+            })?;
+            all.figures = collect(&chosen, args);
+        }
+    }
     let missing: usize = all.figures.iter().map(|result| result.missing).sum();
     let mut text = render::terminal::claims(&papers, &all);
     // The directory is ours.
@@ -77,12 +100,18 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         write_pages(&papers, &all, docs, IN_PROJECT, args.replace.force)?;
     }
     text.push_str(&format!("\npage: {}\n", out.join(render::PAGE).display()));
-    if missing > 0 {
+    if missing > 0 && args.cluster.merge {
+        text.push_str(&format!("{missing} runs are missing\n"));
+    } else if missing > 0 {
         text.push_str(&format!("{missing} runs are not finished; give the same command again to go on\n"));
     }
     print(&text)?;
     drop(claim);
-    if missing > 0 { Err(Failure::Interrupted) } else { Ok(()) }
+    match missing {
+        0 => Ok(()),
+        _ if args.cluster.merge => Err(Failure::Findings),
+        _ => Err(Failure::Interrupted),
+    }
 }
 
 fn scale_of(args: &ReproduceArgs) -> Scale {
@@ -137,7 +166,14 @@ fn plan<'p>(
             let failure = |error| cannot_write(&directory.display().to_string(), &error);
             std::fs::create_dir_all(&directory).map_err(failure)?;
             for (name, text) in [(name.as_str(), figure.text)].iter().chain(figure.files) {
-                std::fs::write(directory.join(name), text).map_err(failure)?;
+                let path = directory.join(name);
+                // Other parts may be reading it.
+                if std::fs::read_to_string(&path).is_ok_and(|there| there == **text) {
+                    continue;
+                }
+                let file = tempfile::NamedTempFile::new_in(&directory).map_err(failure)?;
+                std::fs::write(file.path(), text).map_err(failure)?;
+                file.persist(path).map_err(|error| failure(error.error))?;
             }
             Source { name: directory.join(name).display().to_string(), text: figure.text.to_owned() }
         }
@@ -146,14 +182,57 @@ fn plan<'p>(
     Ok(Chosen { paper, figure, source, plan, store: Store::new(out, paper.id, figure.id) })
 }
 
-/// Runs what is not finished yet.
-fn run_all(chosen: &[Chosen<'_>], args: &ReproduceArgs) -> Result<Vec<FigureResult>, Failure> {
-    let jobs: Vec<(usize, &Job)> = chosen
-        .iter()
-        .enumerate()
-        .flat_map(|(number, own)| own.plan.jobs.iter().map(move |job| (number, job)))
-        .collect();
-    let bar = RunsBar::new(jobs.len(), args.quiet);
+/// All runs, each with the number of its figure.
+fn jobs<'c>(chosen: &'c [Chosen<'_>]) -> Vec<(usize, &'c Job)> {
+    let of = |(number, own): (usize, &'c Chosen<'_>)| own.plan.jobs.iter().map(move |job| (number, job));
+    chosen.iter().enumerate().flat_map(of).collect()
+}
+
+/// What is there.
+fn collect(chosen: &[Chosen<'_>], args: &ReproduceArgs) -> Vec<FigureResult> {
+    let results: Vec<Option<Metrics>> =
+        jobs(chosen).iter().map(|(number, job)| chosen[*number].store.get(job)).collect();
+    let mut results = results.into_iter();
+    chosen.iter().map(|own| result_of(own, args, &mut results)).collect()
+}
+
+/// Says what a part has come to; the pages are made of all parts.
+fn tell_shard(chosen: &[Chosen<'_>], figures: &[FigureResult], shard: Shard) -> Result<(), Failure> {
+    let all = jobs(chosen);
+    let own = all.iter().enumerate().filter(|(number, _)| shard.has(*number)).count();
+    let finished = figures.iter().map(|figure| figure.table.rows().len()).sum::<usize>();
+    let Shard { index, of } = shard;
+    print(&format!(
+        "part {} of {of}: {finished} of its {own} runs are finished\n--merge instead of --shard makes the pages of all parts\n",
+        index + 1
+    ))?;
+    if finished < own { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// What the tasks of job arrays run.
+fn batch(args: &ReproduceArgs, chosen: &[Chosen<'_>], out: &Path, options: Options) -> Result<Batch, Failure> {
+    let mut command = cluster::program()?;
+    command.push("reproduce".to_owned());
+    command.extend(args.what.iter().cloned());
+    let out = slurm::absolute(out)?;
+    for (option, given) in [("--quick", args.quick), ("--full", args.full), ("--quiet", true)] {
+        command.extend(given.then(|| option.to_owned()));
+    }
+    if let Some(directory) = &args.scenarios {
+        command.extend(["--scenarios".to_owned(), slurm::absolute(directory)?]);
+    }
+    command.extend(["--out".to_owned(), out.clone()]);
+    let jobs = jobs(chosen);
+    let keys: Vec<String> = jobs.iter().map(|(_, job)| job.key.to_string()).collect();
+    let name = slurm::name_of(command.iter().chain(&keys).map(String::as_str));
+    Ok(Batch { name, command, runs: jobs.len(), directory: PathBuf::from(out).join(LOGS), options })
+}
+
+/// Runs what is not finished yet of a part.
+fn run_all(chosen: &[Chosen<'_>], args: &ReproduceArgs, shard: Shard) -> Result<Vec<FigureResult>, Failure> {
+    let jobs = jobs(chosen);
+    let own = (0..jobs.len()).filter(|number| shard.has(*number)).count();
+    let bar = RunsBar::new(own, args.quiet);
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Metrics>>> = Mutex::new(vec![None; jobs.len()]);
     let failure: Mutex<Option<Failure>> = Mutex::new(None);
@@ -161,6 +240,9 @@ fn run_all(chosen: &[Chosen<'_>], args: &ReproduceArgs) -> Result<Vec<FigureResu
         while !output::is_interrupted() && lock(&failure).is_none() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some((number, job)) = jobs.get(index) else { return };
+            if !shard.has(index) {
+                continue;
+            }
             let own = &chosen[*number];
             let label = format!("{}/{} {}", own.paper.id, own.figure.id, label_of(job));
             match run_one(own, job) {
@@ -236,7 +318,8 @@ fn label_of(job: &Job) -> String {
 }
 
 fn read_record(file: &Path) -> Result<Reproduction, Failure> {
-    Reproduction::from_json(&read_text(file)?).map_err(|problem| {
+    let bytes = std::fs::read(file).map_err(|error| cannot_read(&file.display().to_string(), &error))?;
+    Reproduction::from_file(&bytes).map_err(|problem| {
         let help = format!("give a {} that forebay reproduce has written", render::RECORD);
         Failure::Input(format!("error: {}: {problem}\n  help: {help}", file.display()))
     })
@@ -250,13 +333,13 @@ fn write_pages(
     scenarios: &str,
     force: bool,
 ) -> Result<(), Failure> {
-    for (name, text) in render::files(papers, all, scenarios) {
+    for (name, contents) in render::files(papers, all, scenarios) {
         let path = directory.join(name);
         let failure = |error| cannot_write(&path.display().to_string(), &error);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(failure)?;
         }
-        Outputs::new(force).write(&path, &text)?;
+        Outputs::new(force).write_bytes(&path, &contents)?;
     }
     Ok(())
 }

@@ -26,15 +26,15 @@ pub(crate) struct SonicArgs {
 
 #[derive(Subcommand, Debug)]
 enum SonicCommand {
-    /// Say where every PG and queue pauses, resumes and drops, with the derivation.
+    /// Report where every PG and queue pauses, resumes and drops, with the derivation.
     Predict(PredictArgs),
-    /// Say what is wrong with a configuration. Exit code 0: nothing but notes; 1: warnings or errors; 2: it cannot be
-    /// read.
+    /// Report what is wrong with a configuration. Exit code 0: nothing but notes; 1: warnings or errors; 2: it cannot
+    /// be read.
     Lint(LintArgs),
-    /// Write the egress side as a switch file, and say what such a file cannot express.
+    /// Write the egress side as a switch file, and report what such a file cannot express.
     Import(ImportArgs),
-    /// Fill the switches of a table with packets, and put the points of pause and drop beside those that hardware tests
-    /// assert.
+    /// Fill the switches of a table with packets, and compare the points of pause and drop with those that hardware
+    /// tests assert.
     Hardware(HardwareArgs),
 }
 
@@ -54,11 +54,11 @@ struct PredictArgs {
     /// The size of packets.
     #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     packet: u32,
-    /// How many others are congested, too: a list.
+    /// How many other PGs or queues are congested: a list of cases.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [0, 1, 7])]
     #[arg(value_parser = clap::value_parser!(u64).range(..=4096))]
     others: Vec<u64>,
-    /// The limits of ports do not count (SAI_KEY_DISABLE_PORT_ALPHA).
+    /// Ignore the limits of ports (SAI_KEY_DISABLE_PORT_ALPHA).
     #[arg(long)]
     no_port_alpha: bool,
     /// Print JSON.
@@ -73,7 +73,7 @@ struct LintArgs {
     /// Print JSON.
     #[arg(long, conflicts_with = "sarif")]
     json: bool,
-    /// Print SARIF 2.1.0, as code hosts take it.
+    /// Print SARIF 2.1.0, for code review tools.
     #[arg(long)]
     sarif: bool,
 }

@@ -4,7 +4,7 @@ use crate::settings::{number, random_config};
 use forebay_naive::Dice;
 use forebay_tm::View as _;
 use forebay_tm::packet::MAX_PACKET_BYTES;
-use forebay_tm::{Bytes, Departure, Instant, Outcome, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire};
+use forebay_tm::{Bytes, Departure, Instant, Outcome, Packet, PacketId, Reason, Refusal, Tm, TmConfig, Verdict, Wire};
 
 /// The most calls in a case.
 const MOST: usize = 400;
@@ -17,6 +17,8 @@ enum Fate {
     Sent,
     HeaderSent,
     Returned,
+    /// Somebody else has its header.
+    Mirrored,
     Dropped,
 }
 
@@ -108,7 +110,43 @@ impl Run {
                 self.tm.advance(self.now);
                 self.all_lost();
             }
-            _ => self.reconfigure(dice),
+            21 | 22 => self.reconfigure(dice),
+            _ => self.decide_elsewhere(dice),
+        }
+    }
+
+    /// A program in front of the traffic manager, or behind it, has its say.
+    fn decide_elsewhere(&mut self, dice: &mut Dice) {
+        let packet = self.random_packet(dice);
+        match dice.below(8) {
+            0 => {
+                self.tm.refuse(&packet, Refusal::Dropped(Reason::Threshold));
+                self.packets.push(Entry { packet, fate: Fate::Dropped });
+            }
+            1 => {
+                self.tm.refuse(&packet, Refusal::Trimmed);
+                self.packets.push(Entry { packet, fate: Fate::Mirrored });
+            }
+            2..=4 => {
+                let outcome = self.tm.offer(self.now, &packet, Wire::Busy);
+                self.offered(packet, outcome);
+                let is_dropped = matches!(outcome.verdict(), Verdict::Dropped { .. });
+                assert_eq!(self.tm.keep_header(packet.id), is_dropped);
+                assert!(!self.tm.keep_header(packet.id), "there is one header");
+                if is_dropped {
+                    self.packets[packet.id.0 as usize].fate = Fate::Mirrored;
+                }
+            }
+            _ => {
+                let port = packet.port as usize;
+                let departure = self.tm.next(self.now, port);
+                self.all_lost();
+                if let Some(departure) = departure {
+                    self.departed(port, &departure);
+                    self.packets[departure.id.0 as usize].fate = Fate::Dropped;
+                    self.tm.discard(port, departure);
+                }
+            }
         }
     }
 
@@ -181,8 +219,8 @@ impl Run {
     fn transmit(&mut self, port: usize) -> bool {
         let departure = self.tm.next(self.now, port);
         self.all_lost();
-        match departure {
-            Some(departure) => self.departed(port, &departure),
+        match &departure {
+            Some(departure) => self.departed(port, departure),
             // A port is idle only if nothing waits, or nothing may go yet (PIEO).
             None => assert!(!self.tm.has_packets(port) || self.tm.next_eligible(port) > Some(self.now)),
         }
@@ -237,7 +275,10 @@ impl Run {
         let counters = self.tm.pool_counters();
         let count = |fate| self.packets.iter().filter(|entry| entry.fate == fate).count() as u64;
         assert_eq!(counters.offered.packets, self.packets.len() as u64);
+        let sent = self.packets.iter().filter(|entry| entry.fate == Fate::Sent);
+        assert_eq!(counters.sent.bytes, sent.map(|entry| u64::from(entry.packet.bytes)).sum::<u64>());
         assert_eq!(counters.sent.packets, count(Fate::Sent));
+        assert!(counters.trimmed.packets >= count(Fate::HeaderSent) + count(Fate::HeaderWaits) + count(Fate::Mirrored));
         assert_eq!(counters.headers_sent.packets, count(Fate::HeaderSent));
         assert_eq!(counters.returned.packets, count(Fate::Returned));
         assert_eq!(counters.dropped.packets, count(Fate::Dropped));

@@ -5,9 +5,9 @@
 use forebay_naive::Dice;
 use forebay_tm::admit::{Classes, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::config::MAX_BUFFER;
-use forebay_tm::described::{Choice, Field, Kind, Setting, Value};
+use forebay_tm::described::{Choice, Field, Kind, Value};
 use forebay_tm::mark::MarkConfig;
-use forebay_tm::rank::{RankConfig, StfqConfig};
+use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Bytes, Duration, PerQueue, Rate, TmConfig};
@@ -120,16 +120,8 @@ fn rank(dice: &mut Dice, scheduler: &SchedulerConfig) -> RankConfig {
     if !scheduler.uses_ranks() && !dice.one_in(64) {
         return RankConfig::Given;
     }
-    match dice.below(4) {
-        0 => RankConfig::Given,
-        1 => RankConfig::Srpt,
-        2 => {
-            // Packets have classes 0 to 2.
-            let weights = value(dice, PerQueue::<u32>::KIND, &Value::List(Vec::new()), 3);
-            RankConfig::Stfq(StfqConfig { weights: PerQueue::from_value(weights).expect("of its kind") })
-        }
-        _ => RankConfig::Lstf,
-    }
+    // Packets have classes 0 to 2.
+    drawn(dice, 3, |_| true)
 }
 
 fn rate(dice: &mut Dice) -> Rate {

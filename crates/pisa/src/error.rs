@@ -80,28 +80,9 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>,
     if name.len() > LONGEST_NAME {
         return otherwise.to_owned();
     }
-    let near = known.map(|known| (distance(name, known), known)).min();
+    let near = known.map(|known| (strsim::osa_distance(name, known), known)).min();
     match near {
         Some((distance, known)) if distance <= 1 + name.len() / 4 => format!("did you mean {known}?"),
         _ => otherwise.to_owned(),
     }
-}
-
-/// Letters to change, add, leave out or swap with their neighbour to get from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }

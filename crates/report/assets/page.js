@@ -22,8 +22,10 @@ function build() {
     stack.append(drops, occupancy);
     halves.splice(-2, 2, stack);
   }
-  const timeline = place(bufferOverTime);
-  if (timeline) timeline.classList.add("wide");
+  for (const make of [queueMap, bufferOverTime, hurtFlows, tracedFlows, collectiveTimes]) {
+    const wide = place(make);
+    if (wide) wide.classList.add("wide");
+  }
   if (halves.length % 2) {
     const last = halves[halves.length - 1];
     last.classList.add("wide");

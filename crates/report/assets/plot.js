@@ -116,6 +116,7 @@ class LinePlot {
     this.axes(drawing, box, x, y, domain, view);
     const inside = svg(drawing, "g", { "clip-path": `url(#${this.fig.id}-clip)` });
     for (const series of view.series) this.series(inside, series, x, y, box);
+    if (view.x.label === "Time") markChanges(inside, x, box);
     if (view.extra) view.extra(inside, x, y, box);
     const cross = svg(drawing, "path", { class: "cross", d: "" });
     const band = svg(drawing, "rect", { class: "band", width: 0, height: 0 });

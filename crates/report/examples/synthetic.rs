@@ -1,7 +1,8 @@
 //! A page of made-up runs, to look at: `cargo run -p forebay-report --example synthetic -- FILE [RUNS [FLOWS [SEEDS]]]`.
 
 use forebay_report::{
-    Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelinePoint, TimelineSeries, page,
+    Amount, AnswerPoint, Detail, DropPoint, FlowPoint, Holder, HurtFlow, LinkView, NamedTable, NetworkView, NodeView,
+    Point, QueryPoint, QueueSeries, Report, RunView, TimelinePoint, TimelineSeries, TracedFlow, page,
 };
 
 /// A policy as the made-up runs know it.
@@ -101,6 +102,80 @@ fn queries(random: &mut Random, count: usize, harm: f64) -> Vec<QueryPoint> {
     (0..count).map(&mut query).collect()
 }
 
+/// Two leaves with four hosts each under two spines, one of which fails.
+fn network() -> NetworkView {
+    let node = |name: String, level, fails| NodeView { name, level, is_host: level == 0, fails };
+    let mut nodes: Vec<NodeView> = (0..8).map(|host| node(format!("host{host}"), 0, false)).collect();
+    nodes.extend((0..2).map(|leaf| node(format!("leaf{leaf}"), 1, false)));
+    nodes.extend((0..2).map(|spine| node(format!("spine{spine}"), 2, spine == 1)));
+    let link = |a, b, rate_bps| LinkView { a, b, rate_bps, fails: b == 11 };
+    let mut links: Vec<LinkView> = (0..8).map(|host| link(host, 8 + host / 4, 25e9)).collect();
+    links.extend([(8, 10), (8, 11), (9, 10), (9, 11)].map(|(a, b)| link(a, b, 100e9)));
+    NetworkView { summary: "Nodes: 8 hosts, 2 leaves, 2 spines".to_owned(), nodes, links }
+}
+
+/// What happened inside: queues that bursts fill, drops when they are long, flows that waited.
+fn detail(random: &mut Random, policy: &Policy) -> Detail {
+    const END: f64 = 0.02;
+    let mut detail =
+        Detail { network: network(), changes: vec![(0.012, "spine1 fails".to_owned())], ..Detail::default() };
+    for port in 0..6 {
+        let name = format!("leaf0 p{port}\u{2192}host{port}");
+        let (mut bytes, mut points) = (0.0f64, Vec::new());
+        for sample in 0..400 {
+            let at_s = END * f64::from(sample) / 400.0;
+            bytes =
+                (bytes + 4e5 * random.unit() * if random.unit() < 0.05 { 4.0 } else { 0.2 } - 6e4).clamp(0.0, 1.4e6);
+            if bytes > 1.1e6 {
+                let parts = (0..4).map(|flow| Holder {
+                    name: format!("flow {flow} (incast, host{flow}\u{2192}host{port}, 40.0 KB)"),
+                    class: flow % 2,
+                    bytes: 100_000 * u64::from(1 + flow),
+                });
+                detail.holders.push(parts.collect());
+                detail.drops.push(DropPoint {
+                    at_s,
+                    queue: name.clone(),
+                    reason: if random.unit() < 0.8 { "above the threshold" } else { "buffer full" }.to_owned(),
+                    queue_bytes: bytes as u64,
+                    used_bytes: 2 * bytes as u64,
+                    holders: Some(detail.holders.len() - 1),
+                });
+            }
+            points.push((at_s, bytes as u64, Some(policy.alpha * (4e6 - bytes).max(0.0))));
+        }
+        detail.queues.push(QueueSeries { name, points });
+    }
+    detail.hurt = (0..10)
+        .map(|number| {
+            let parts = ["waiting for ACKs (window)", "timeout", "queueing", "serialization", "propagation"];
+            let parts: Vec<(String, f64)> =
+                parts.map(|part| (part.to_owned(), 4e-4 * random.unit() * policy.harm)).to_vec();
+            HurtFlow {
+                name: format!("flow {number} (incast, host{number}\u{2192}host7, 40.0 KB)"),
+                fct_s: parts.iter().map(|(_, seconds)| seconds).sum(),
+                ideal_s: 2.5e-5,
+                hops: vec![("host1".to_owned(), 0.0), ("leaf0".to_owned(), parts[2].1)],
+                parts,
+                note: "3 dropped, 3 sent again, 1 timeouts".to_owned(),
+            }
+        })
+        .collect();
+    let answer = |number: u32| AnswerPoint {
+        at_s: 1e-5 * f64::from(number),
+        rtt_s: Some(2e-5 + 1e-6 * f64::from(number % 40)),
+        window: Some(u64::from(10 + number % 60)),
+        acked_bytes: Some(1_460 * u64::from(number)),
+        retransmitted: u64::from(number / 100),
+    };
+    detail.traced =
+        vec![TracedFlow { name: "flow 7 (web search)".to_owned(), answers: (0..900).map(answer).collect() }];
+    detail.collectives = (0..6)
+        .map(|round| ("ring".to_owned(), round, (round != 4).then_some(1e-3 * (1.0 + random.unit()) * policy.harm)))
+        .collect();
+    detail
+}
+
 /// A buffer that bursts fill under a dynamic threshold and a link drains.
 fn timeline(random: &mut Random, name: &str, policy: &Policy, samples: usize) -> TimelineSeries {
     let (mut longest, mut others, mut drops, mut burst) = (0.0f64, 0.0f64, 0u64, 0.0f64);
@@ -131,6 +206,7 @@ fn run(index: usize, seed: u64, count: usize) -> RunView {
         |pairs: &[(&str, String)]| pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let dropped = (9_000.0 * (policy.harm - 0.9)) as u64 + 40 * (seed - 1);
     RunView {
+        detail: detail(&mut Random(index as u64 + 77 * seed), policy),
         seed,
         facts: text(&[
             ("scenario", "leaf-spine-incast".into()),

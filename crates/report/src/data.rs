@@ -1,7 +1,7 @@
 //! The data that the page's script draws.
 
 use crate::groups::{self, BUCKETS, Group};
-use crate::{Report, RunView, bins, curves, measures, seeds, timeline};
+use crate::{Report, RunView, bins, curves, detail, measures, seeds, timeline};
 use serde_json::{Value, json};
 
 /// What is drawn of some runs: those of a point together, or a single one.
@@ -94,6 +94,7 @@ pub(crate) fn of_report(report: &Report) -> Value {
         "queryGroups": names(&of_queries, "All queries"),
         "sizes": of_flows.iter().map(|group| bins::of_group(report, group, &single)).collect::<Value>(),
         "timeline": timeline::of_report(report),
+        "details": detail::of_report(report),
         "runs": runs,
     })
 }

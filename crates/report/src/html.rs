@@ -1,16 +1,17 @@
 //! The page around the tables, the plots and the data.
 
-use crate::{Report, compare, data, measures, seeds, tables};
+use crate::{Report, compare, data, measures, network, seeds, tables};
 
 const STYLE: &str = include_str!("../assets/page.css");
 /// What all plots share (errors in what follows are caught there), the plots themselves, then what they show.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("../assets/base.js"),
     include_str!("../assets/plot.js"),
     include_str!("../assets/compare.js"),
     include_str!("../assets/flows.js"),
     include_str!("../assets/timeline.js"),
     include_str!("../assets/buffers.js"),
+    include_str!("../assets/inside.js"),
     include_str!("../assets/page.js"),
 ];
 
@@ -67,6 +68,17 @@ fn notes(report: &Report) -> String {
     notes
 }
 
+/// The network, if all points have the same.
+fn network(report: &Report) -> String {
+    let mut networks = report.points.iter().filter_map(|point| point.seeds.first()).map(|run| &run.detail.network);
+    let Some(first) = networks.next() else { return String::new() };
+    if networks.all(|other| other.nodes == first.nodes && other.links == first.links) {
+        network::section(first)
+    } else {
+        "<p class=\"note\">The points have different networks.</p>".to_owned()
+    }
+}
+
 /// The page.
 pub(crate) fn page(report: &Report) -> String {
     let comparison = if report.points.is_empty() {
@@ -93,13 +105,14 @@ pub(crate) fn page(report: &Report) -> String {
          <svg id=\"root\" width=\"0\" height=\"0\" aria-hidden=\"true\"></svg>\n\
          <header><h1>{title}</h1>{subtitle}{facts}</header>\n\
          <div id=\"errors\" role=\"alert\" hidden></div>\n<nav id=\"legend\" aria-label=\"Runs\"></nav>\n<main>\n\
-         {compare}\
+         {network}{compare}\
          <noscript><p class=\"note\">The plots need JavaScript, which is switched off; the tables do not.</p></noscript>\n\
          <div id=\"plots\"></div>\n{costs}{further}</main>\n\
          <div id=\"tip\" role=\"status\" hidden></div>\n\
          <script id=\"data\" type=\"application/json\">{data}</script>\n{scripts}</body>\n</html>\n",
         title = escape(&report.title),
         facts = tables::facts(report),
+        network = section("network", "Network", &network(report)),
         compare = section("comparison", heading, &comparison),
         costs = section(
             "costs",

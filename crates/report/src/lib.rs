@@ -15,9 +15,11 @@ mod bins;
 mod compare;
 mod curves;
 mod data;
+mod detail;
 mod groups;
 mod html;
 mod measures;
+mod network;
 mod number;
 mod seeds;
 mod stats;
@@ -74,8 +76,146 @@ pub struct RunView {
     pub tables: Vec<NamedTable>,
     /// How full buffers were.
     pub occupancy: Vec<OccupancyView>,
+    /// What happened inside. Pages show it of the first seed of a point.
+    pub detail: Detail,
     /// What the run cost: events, CPU seconds, memory and so on.
     pub cost: Vec<(String, Amount)>,
+}
+
+/// What happened inside a run. Every list may be empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Detail {
+    /// The network.
+    pub network: NetworkView,
+    /// Failures and repairs: the time in seconds, and what.
+    pub changes: Vec<(f64, String)>,
+    /// Queues over time.
+    pub queues: Vec<QueueSeries>,
+    /// Drops, in order of time.
+    pub drops: Vec<DropPoint>,
+    /// Who held buffers, by the numbers of [`DropPoint::holders`].
+    pub holders: Vec<Vec<Holder>>,
+    /// The flows that were hurt most, the worst first.
+    pub hurt: Vec<HurtFlow>,
+    /// Flows that were traced.
+    pub traced: Vec<TracedFlow>,
+    /// Rounds of collectives: the workload, the round, and its completion time in seconds if it is complete.
+    pub collectives: Vec<(String, u32, Option<f64>)>,
+}
+
+/// A network, to be drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NetworkView {
+    /// It in words: how many hosts and switches of which kind, and their links.
+    pub summary: String,
+    /// Hosts and switches.
+    pub nodes: Vec<NodeView>,
+    /// Cables.
+    pub links: Vec<LinkView>,
+}
+
+/// A host or a switch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeView {
+    /// Its name.
+    pub name: String,
+    /// How far it is from the hosts, in cables.
+    pub level: u32,
+    /// Whether it is a host.
+    pub is_host: bool,
+    /// Whether it fails during the run.
+    pub fails: bool,
+}
+
+/// A cable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkView {
+    /// Its ends, as indices of [`NetworkView::nodes`].
+    pub a: usize,
+    /// See `a`.
+    pub b: usize,
+    /// Its rate.
+    pub rate_bps: f64,
+    /// Whether it fails during the run.
+    pub fails: bool,
+}
+
+/// A queue over time: seconds, bytes, and its threshold in bytes, if there is one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueSeries {
+    /// Its name, as in [`DropPoint::queue`].
+    pub name: String,
+    /// Samples in order of time.
+    pub points: Vec<(f64, u64, Option<f64>)>,
+}
+
+/// A packet that was dropped.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DropPoint {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// The name of the queue.
+    pub queue: String,
+    /// Why.
+    pub reason: String,
+    /// The length of the queue then.
+    pub queue_bytes: u64,
+    /// Bytes in the buffer then.
+    pub used_bytes: u64,
+    /// Who held it: an index of [`Detail::holders`].
+    pub holders: Option<usize>,
+}
+
+/// A part of a buffer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Holder {
+    /// A flow, or the other flows of a class.
+    pub name: String,
+    /// The class.
+    pub class: u8,
+    /// What they had in the buffer.
+    pub bytes: u64,
+}
+
+/// A flow that was hurt, and where its time went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HurtFlow {
+    /// What it is called.
+    pub name: String,
+    /// Its completion time in seconds.
+    pub fct_s: f64,
+    /// That on the empty network.
+    pub ideal_s: f64,
+    /// The parts of its completion time in seconds, which add up to it; empty if they were not recorded.
+    pub parts: Vec<(String, f64)>,
+    /// Queueing by hop, in seconds.
+    pub hops: Vec<(String, f64)>,
+    /// What else is to be said: drops, retransmissions, timeouts.
+    pub note: String,
+}
+
+/// A flow that was traced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TracedFlow {
+    /// What it is called.
+    pub name: String,
+    /// What its sender knew after each answer.
+    pub answers: Vec<AnswerPoint>,
+}
+
+/// What the sender of a flow knew after an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AnswerPoint {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// The round trip in seconds, if the answer says.
+    pub rtt_s: Option<f64>,
+    /// The congestion window in packets, if there is one.
+    pub window: Option<u64>,
+    /// Bytes acknowledged so far, if the answer says.
+    pub acked_bytes: Option<u64>,
+    /// Packets sent again so far.
+    pub retransmitted: u64,
 }
 
 /// How much of something a run needed. Of several runs the mean is shown.

@@ -50,7 +50,7 @@ pub(crate) fn peak(series: &TimelineSeries) -> Option<f64> {
     (series.size > 0).then(|| used as f64 / series.size as f64)
 }
 
-/// The names of the buffers to show, in order of first appearance: all, or those that were fullest in any run if there are
+/// The names of the buffers to show, the busiest first: all, or those that were fullest in any run if there are
 /// too many to give each enough points.
 fn chosen(report: &Report) -> (Vec<&str>, usize) {
     let mut names: Vec<(&str, f64)> = Vec::new();
@@ -70,6 +70,8 @@ fn chosen(report: &Report) -> (Vec<&str>, usize) {
         names.retain(|(_, peak)| *peak >= limit);
         names.truncate(most);
     }
+    // The busiest buffer first.
+    names.sort_by(|a, b| b.1.total_cmp(&a.1));
     (names.into_iter().map(|(name, _)| name).collect(), all)
 }
 

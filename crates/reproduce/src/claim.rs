@@ -1,186 +1,95 @@
-//! What a paper says, what came out, and the verdict that follows.
-//!
-//! The rules are the same for all papers; a claim only chooses its kind:
-//!
-//! * a **gain** ("up to 94% less"): holds if ours is 0.75 to 1.5 times the paper's and its interval is above 0; in part if its mean is above 0;
-//!   else it does not hold;
-//! * a **direction** ("better than"): holds if the interval is above 0, in part if only the mean is;
-//! * a **value**: holds within 25% of the paper's number (percentages: or within 5 points), or if our interval has it and reaches at most half of the
-//!   paper's number to either side; in part within a factor of 2 (percentages: or within 15 points);
-//! * a **ranking**: of all pairs that the paper orders, those with the better mean where it should be, or means within 2%; holds if all are so,
-//!   in part if two thirds are;
-//! * **every** point: holds if all are as the paper says, in part if half are.
-//!
-//! Intervals are 95% confidence intervals over seeds; a single seed has none, and its value is taken as it is.
+//! A statement of a paper beside what was measured for it, and the verdict that follows.
 
 use crate::figure::Scale;
+use crate::found::Found;
+use crate::measured::{Measured, What};
 use crate::stat::Stat;
+use crate::statement::{Cause, Details, Mark, Rule, Said, Statement};
 use crate::unit::{Unit, significant};
+use crate::verdict::{self, Range, Verdict};
 
-/// Whether a claim of the paper came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// As the paper says.
-    Holds,
-    /// The direction is right, but not the size, or not everywhere.
-    InPart,
-    /// It came out otherwise.
-    DoesNotHold,
-    /// The scale is too small to show it.
-    NotShown,
-    /// There are no numbers for it: runs are missing.
-    Missing,
-}
-
-impl Verdict {
-    /// In words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::InPart => "holds in part",
-            Self::DoesNotHold => "does not hold",
-            Self::NotShown => "not shown at this scale",
-            Self::Missing => "not run",
-        }
-    }
-}
-
-/// Which of two numbers is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// The smaller.
-    Less,
-    /// The larger.
-    More,
-}
-
-/// A row of the table of claims.
+/// A row of a table of claims.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// The claim in a few words.
+    /// Its stable name.
+    pub id: String,
+    /// The statement, in our words.
     pub words: String,
-    /// The paper's number.
+    /// Where the paper has it.
+    pub section: String,
+    /// How important it is.
+    pub mark: Mark,
+    /// What the paper has.
     pub paper: String,
-    /// Our number with its spread.
+    /// What came out, with its interval.
     pub ours: String,
+    /// Why it does not hold, or not in full.
+    pub cause: Option<Cause>,
+    /// Runs of the record that show that.
+    pub evidence: Vec<String>,
     verdict: Verdict,
     reason: Option<String>,
+    circular: Option<String>,
     needs: Option<(Scale, String)>,
 }
 
 impl Claim {
-    fn new(words: impl Into<String>, paper: impl Into<String>, ours: String, verdict: Verdict) -> Self {
-        Self { words: words.into(), paper: paper.into(), ours, verdict, reason: None, needs: None }
+    /// Judges what was measured by what the statement says. The error tells what does not fit.
+    pub fn new(statement: &Statement, measured: &Measured) -> Result<Self, String> {
+        let place = measured.place();
+        let id = if place.is_empty() { statement.id.clone() } else { format!("{}-{place}", statement.id) };
+        let details = statement.details_at(&place);
+        let misfit = || format!("{id}: the numbers do not fit the rule");
+        let paper = match (&details.paper, measured.theirs) {
+            (Some(Said::Theirs), Some(value)) => Said::Number(value),
+            (Some(Said::Theirs), None) | (None, _) => return Err(format!("{id}: the paper's number is missing")),
+            (Some(said), _) => said.clone(),
+        };
+        let unit = statement.unit;
+        let (ours, verdict) = match (&measured.what, &paper) {
+            (What::Number(stat), _) => (spread(stat, unit), of_number(statement, &paper, stat).ok_or_else(misfit)?),
+            (What::Ratio(ours, theirs), Said::Number(number)) if statement.rule == Rule::Gain => {
+                let (low, best, high) = ours.ratio(*theirs);
+                let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+                let range = Range { low: percent(low), best: percent(best), high: percent(high) };
+                let none = ours.of == 0 || theirs.of == 0 || best.is_nan();
+                let verdict = if none { Verdict::Missing } else { verdict::gain(*number, range) };
+                (counts(*ours, *theirs), verdict)
+            }
+            (What::Order(all), Said::Order(order)) => order_of(order, all, statement.rule),
+            (What::Points(points), Said::Words(_)) if statement.rule == Rule::Every => every(points),
+            _ => return Err(misfit()),
+        };
+        let said = match &paper {
+            Said::Number(number) => unit.text(*number),
+            Said::Words(words) => words.clone(),
+            Said::Order(order) => order.join(if statement.rule == Rule::Descending { " > " } else { " < " }),
+            Said::Theirs => String::new(),
+        };
+        Ok(Self::of(statement, measured, id, details, (said, ours, verdict)))
     }
 
-    /// Something is better by so many percent, or by up to so many.
-    pub fn gain(words: impl Into<String>, paper: f64, ours: &Stat) -> Self {
-        let verdict = match ours {
-            stat if stat.is_empty() => Verdict::Missing,
-            stat if (0.75 * paper..=1.5 * paper).contains(&stat.mean()) && stat.low() > 0.0 => Verdict::Holds,
-            stat if stat.mean() > 0.0 => Verdict::InPart,
-            _ => Verdict::DoesNotHold,
-        };
-        let mut claim = Self::new(words, Unit::Percent.text(paper), spread(ours, Unit::Percent), verdict);
-        if ours.mean() > 1.5 * paper {
-            claim.reason = Some("It is so, and more than in the paper.".to_owned());
+    fn of(
+        statement: &Statement,
+        measured: &Measured,
+        id: String,
+        details: Details,
+        (paper, ours, verdict): (String, String, Verdict),
+    ) -> Self {
+        Self {
+            id,
+            words: filled(&statement.words, measured),
+            section: statement.section.clone(),
+            mark: details.mark.unwrap_or(Mark::Figure),
+            paper,
+            ours,
+            cause: details.cause,
+            evidence: details.evidence,
+            verdict,
+            reason: details.reason.map(|reason| filled(&reason, measured)),
+            circular: details.circular,
+            needs: details.needs,
         }
-        claim
-    }
-
-    /// A difference is positive.
-    pub fn direction(words: impl Into<String>, paper: impl Into<String>, ours: &Stat, unit: Unit) -> Self {
-        let verdict = match ours {
-            stat if stat.is_empty() => Verdict::Missing,
-            stat if stat.low() > 0.0 => Verdict::Holds,
-            stat if stat.mean() > 0.0 => Verdict::InPart,
-            _ => Verdict::DoesNotHold,
-        };
-        Self::new(words, paper, spread(ours, unit), verdict)
-    }
-
-    /// A number is what the paper says.
-    pub fn value(words: impl Into<String>, paper: f64, unit: Unit, ours: &Stat) -> Self {
-        let (mean, points) = (ours.mean(), (unit.shown(ours.mean()) - unit.shown(paper)).abs());
-        let within = |factor: f64| mean <= paper * factor && mean * factor >= paper;
-        let near = |limit: f64| unit.is_percentage() && points <= limit;
-        // A wide interval has anything in it.
-        let is_narrow = ours.half().is_some_and(|half| half <= 0.5 * paper.abs());
-        let within_interval = is_narrow && (ours.low()..=ours.high()).contains(&paper);
-        let verdict = if ours.is_empty() {
-            Verdict::Missing
-        } else if within(1.25) || near(5.0) || within_interval {
-            Verdict::Holds
-        } else if within(2.0) || near(15.0) {
-            Verdict::InPart
-        } else {
-            Verdict::DoesNotHold
-        };
-        Self::new(words, unit.text(paper), spread(ours, unit), verdict)
-    }
-
-    /// Schemes are in this order, the best first.
-    pub fn ranking(words: impl Into<String>, order: &[&str], ours: &[(&str, Stat)], better: Better) -> Self {
-        let mean_of = |name: &str| ours.iter().find(|(own, _)| *own == name).map_or(f64::NAN, |(_, stat)| stat.mean());
-        let means: Vec<f64> = order.iter().map(|name| mean_of(name)).collect();
-        let is_right = |a: f64, b: f64| {
-            let better = if better == Better::Less { a <= b } else { a >= b };
-            better || (a - b).abs() <= 0.02 * a.abs().max(b.abs())
-        };
-        let pairs: Vec<bool> = (0..means.len())
-            .flat_map(|a| (a + 1..means.len()).map(move |b| (a, b)))
-            .map(|(a, b)| is_right(means[a], means[b]))
-            .collect();
-        let right = pairs.iter().filter(|right| **right).count();
-        let verdict = if means.iter().any(|mean| mean.is_nan()) {
-            Verdict::Missing
-        } else if right == pairs.len() {
-            Verdict::Holds
-        } else if 3 * right >= 2 * pairs.len() {
-            Verdict::InPart
-        } else {
-            Verdict::DoesNotHold
-        };
-        let mut sorted: Vec<(&str, f64)> = order.iter().copied().zip(means).collect();
-        sorted.sort_by(|a, b| if better == Better::Less { a.1.total_cmp(&b.1) } else { b.1.total_cmp(&a.1) });
-        let sorted: Vec<String> = sorted.iter().map(|(name, mean)| format!("{name} {}", significant(*mean))).collect();
-        let sign = if better == Better::Less { " < " } else { " > " };
-        let ours = format!("{} ({right} of {} pairs)", sorted.join(sign), pairs.len());
-        Self::new(words, order.join(sign), ours, verdict)
-    }
-
-    /// Something is so at every point.
-    pub fn every(words: impl Into<String>, paper: impl Into<String>, points: Vec<(String, bool)>) -> Self {
-        let right = points.iter().filter(|(_, right)| *right).count();
-        let verdict = match (right, points.len()) {
-            (_, 0) => Verdict::Missing,
-            (right, all) if right == all => Verdict::Holds,
-            (right, all) if 2 * right >= all => Verdict::InPart,
-            _ => Verdict::DoesNotHold,
-        };
-        const SHOWN: usize = 6;
-        let wrong: Vec<String> = points.into_iter().filter(|(_, right)| !right).map(|(name, _)| name).collect();
-        let mut ours = format!("{right} of {}", right + wrong.len());
-        if !wrong.is_empty() {
-            let more = if wrong.len() > SHOWN { format!(" and {} more", wrong.len() - SHOWN) } else { String::new() };
-            ours.push_str(&format!("; not at {}{more}", wrong[..wrong.len().min(SHOWN)].join(", ")));
-        }
-        Self::new(words, paper, ours, verdict)
-    }
-
-    /// Why it does not hold, or not in full; shown only then.
-    #[must_use]
-    pub fn because(mut self, reason: impl Into<String>) -> Self {
-        let before = self.reason.take().map_or_else(String::new, |known| format!("{known} "));
-        self.reason = Some(format!("{before}{}", reason.into()));
-        self
-    }
-
-    /// The smallest scale that can show it, and why smaller ones cannot.
-    #[must_use]
-    pub fn needs(mut self, scale: Scale, why: impl Into<String>) -> Self {
-        self.needs = Some((scale, why.into()));
-        self
     }
 
     /// The same where runs are missing: nothing is said about it.
@@ -192,136 +101,213 @@ impl Claim {
     /// The verdict at a scale.
     pub fn verdict(&self, scale: Scale) -> Verdict {
         match &self.needs {
-            Some((least, _)) if scale < *least && self.verdict != Verdict::Missing => Verdict::NotShown,
+            _ if self.verdict == Verdict::Missing => Verdict::Missing,
+            _ if self.circular.is_some() => Verdict::Circular,
+            Some((least, _)) if scale < *least => Verdict::NotShown,
             _ => self.verdict,
         }
     }
 
-    /// What there is to say about the verdict at a scale.
+    /// What there is to say about the verdict at a scale: why a larger scale is needed, what makes it circular, or why it does not hold.
     pub fn reason(&self, scale: Scale) -> Option<&str> {
-        match (self.verdict(scale), &self.needs) {
-            (Verdict::NotShown, Some((_, why))) => Some(why),
-            (Verdict::InPart | Verdict::DoesNotHold, _) => self.reason.as_deref(),
+        match self.verdict(scale) {
+            Verdict::NotShown => self.needs.as_ref().map(|(_, why)| why.as_str()),
+            Verdict::Circular => self.circular.as_deref(),
+            verdict if verdict.has_cause() => self.reason.as_deref(),
             _ => None,
         }
     }
+
+    /// The cause and the reason at a scale, with what shows them: as it stands behind a verdict.
+    pub fn because(&self, scale: Scale) -> Option<String> {
+        let reason = self.reason(scale)?;
+        if !self.verdict(scale).has_cause() {
+            return Some(reason.to_owned());
+        }
+        let cause = self.cause.map_or("", Cause::words);
+        let shown = match self.evidence.as_slice() {
+            [] => " (conjecture)".to_owned(),
+            runs => format!(" (shown by {})", runs.join(", ")),
+        };
+        Some(format!("{cause}. {reason}{shown}"))
+    }
 }
 
-/// A number with its spread: "43.2 ± 3.1%", or "43.2% (one seed)".
+/// The verdict about a number; `None` if the rule is for something else.
+fn of_number(statement: &Statement, paper: &Said, stat: &Stat) -> Option<Verdict> {
+    let judged = match (statement.rule, paper) {
+        (Rule::Gain, Said::Number(number)) => verdict::gain(*number, Range::of(stat)),
+        (Rule::Direction, _) => verdict::direction(Range::of(stat)),
+        (Rule::Value, Said::Number(number)) => verdict::value(*number, statement.unit, Range::of(stat)),
+        (Rule::AtMost, Said::Number(number)) => verdict::at_most(*number, statement.unit, Range::of(stat)),
+        (Rule::AtLeast, Said::Number(number)) => verdict::at_least(*number, statement.unit, Range::of(stat)),
+        _ => return None,
+    };
+    Some(if stat.is_empty() { Verdict::Missing } else { judged })
+}
+
+/// Of those schemes that have numbers: whether they are in order.
+fn order_of(order: &[String], all: &[(String, Stat)], rule: Rule) -> (String, Verdict) {
+    let of = |name: &String| all.iter().find(|(own, _)| own == name).map(|(_, stat)| stat);
+    let mut known: Vec<(&String, &Stat)> = order.iter().filter_map(|name| Some((name, of(name)?))).collect();
+    let mut pairs = Vec::new();
+    for (index, (_, first)) in known.iter().enumerate() {
+        for (_, second) in &known[index + 1..] {
+            let (first, second) = if rule == Rule::Descending { (second, first) } else { (first, second) };
+            pairs.push(verdict::in_order(first, second));
+        }
+    }
+    let is_missing = known.len() < 2 || known.iter().any(|(_, stat)| stat.is_empty());
+    let verdict = if is_missing { Verdict::Missing } else { verdict::several(&pairs, 2.0 / 3.0) };
+    known.sort_by(|a, b| a.1.mean().total_cmp(&b.1.mean()));
+    let mut sign = " < ";
+    if rule == Rule::Descending {
+        known.reverse();
+        sign = " > ";
+    }
+    let shown: Vec<String> = known.iter().map(|(name, stat)| format!("{name} {}", significant(stat.mean()))).collect();
+    let open = tally(&pairs);
+    (format!("{} ({open} of {} pairs)", shown.join(sign), pairs.len()), verdict)
+}
+
+/// "3", or "3, 1 open".
+fn tally(found: &[Found]) -> String {
+    let count = |wanted: Found| found.iter().filter(|one| **one == wanted).count();
+    match count(Found::Open) {
+        0 => count(Found::Yes).to_string(),
+        open => format!("{} and {open} open,", count(Found::Yes)),
+    }
+}
+
+fn every(points: &[(String, Found)]) -> (String, Verdict) {
+    const SHOWN: usize = 6;
+    let found: Vec<Found> = points.iter().map(|(_, found)| *found).collect();
+    let names = |wanted: Found| -> Vec<&str> {
+        points.iter().filter(|(_, found)| *found == wanted).map(|(name, _)| name.as_str()).collect()
+    };
+    let mut ours = format!("{} of {}", names(Found::Yes).len(), points.len());
+    for (wanted, word) in [(Found::No, "not at"), (Found::Open, "open at")] {
+        let names = names(wanted);
+        if !names.is_empty() {
+            let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+            ours.push_str(&format!("; {word} {}{more}", names[..names.len().min(SHOWN)].join(", ")));
+        }
+    }
+    (if points.is_empty() { "-".to_owned() } else { ours }, verdict::several(&found, 0.5))
+}
+
+/// "80/94 against 0/94: more by at least 2280%".
+fn counts(ours: crate::counts::Count, theirs: crate::counts::Count) -> String {
+    if ours.of == 0 || theirs.of == 0 {
+        return "-".to_owned();
+    }
+    let (low, best, high) = ours.ratio(theirs);
+    let percent = |ratio: f64| Unit::Percent.text(100.0 * (ratio - 1.0));
+    let counted = format!("{}/{} against {}/{}", ours.hits, ours.of, theirs.hits, theirs.of);
+    match (best.is_finite(), high.is_finite()) {
+        (true, true) => format!("{} ({} to {}; {counted})", percent(best), percent(low), percent(high)),
+        _ => format!("at least {} ({counted})", percent(low)),
+    }
+}
+
+/// Text with its places filled: `{0}` by the setting, `{a}` by numbers for the reason.
+fn filled(text: &str, measured: &Measured) -> String {
+    let mut text = text.to_owned();
+    for (index, part) in measured.at.iter().enumerate() {
+        text = text.replace(&format!("{{{index}}}"), part);
+    }
+    for (letter, part) in ('a'..='z').zip(&measured.told) {
+        text = text.replace(&format!("{{{letter}}}"), part);
+    }
+    text
+}
+
+/// A number with its interval: "43.2 ± 3.1%", "43.2% (exact)", or "43.2% (one seed)".
 pub fn spread(stat: &Stat, unit: Unit) -> String {
     if stat.is_empty() {
         return "-".to_owned();
     }
-    // What is left of equal numbers when they are added up is no spread.
-    let half = stat.half().map(|half| if half < 1e-9 * stat.mean().abs() { 0.0 } else { half });
-    match half {
-        Some(half) => {
+    let mean = unit.text(stat.mean());
+    match (stat.is_exact(), stat.half()) {
+        (true, None) => format!("{mean} (exact)"),
+        (true, Some(_)) => format!("{mean} (with each of {} seeds)", stat.seeds()),
+        (false, None) => format!("{mean} (one seed)"),
+        (false, Some(half)) => {
             let with_unit = unit.text(half);
             let unit_part = with_unit.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-".contains(c));
             format!("{} ± {}{unit_part}", significant(unit.shown(stat.mean())), significant(unit.shown(half)))
         }
-        None => unit.text(stat.mean()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::Count;
+    use crate::statement::read;
 
     fn three(mean: f64, step: f64) -> Stat {
         Stat::new([(1, mean - step), (2, mean), (3, mean + step)])
     }
 
-    fn verdict(claim: &Claim) -> Verdict {
-        claim.verdict(Scale::Default)
+    fn claim(more: &str, measured: &Measured) -> Claim {
+        let head = "[[claim]]\nid = \"x\"\nstatement = \"with {0}\"\nsection = \"1\"\nmark = \"figure\"\n";
+        let all = read("x.toml", &format!("{head}{more}")).unwrap();
+        Claim::new(&all.all[0], measured).unwrap()
     }
 
     #[test]
-    fn gains() {
-        for (ours, expected) in [
-            (three(80.0, 1.0), Verdict::Holds),
-            (three(140.0, 1.0), Verdict::Holds),
-            (three(200.0, 1.0), Verdict::InPart),
-            (three(70.0, 1.0), Verdict::InPart),
-            // The mean is large, but the interval is not above 0.
-            (three(80.0, 60.0), Verdict::InPart),
-            (three(-1.0, 0.1), Verdict::DoesNotHold),
-            (Stat::default(), Verdict::Missing),
-        ] {
-            assert_eq!(verdict(&Claim::gain("", 94.0, &ours)), expected, "{ours:?}");
-        }
+    fn statements_are_judged() {
+        let gain = "rule = \"gain\"\nunit = \"%\"\npaper = 50.0\n";
+        let of = |stat: Stat| claim(gain, &Measured::stat("x", &stat).at(["DT"]));
+        let held = of(three(60.0, 1.0));
+        assert_eq!((held.id.as_str(), held.words.as_str(), held.paper.as_str()), ("x-dt", "with DT", "50%"));
+        assert_eq!((held.ours.as_str(), held.verdict(Scale::Quick)), ("60 ± 2.48%", Verdict::Holds));
+        assert_eq!(of(Stat::new([(1, 60.0)])).verdict(Scale::Full), Verdict::Inconclusive, "one seed decides nothing");
+        assert_eq!(of(Stat::default()).verdict(Scale::Full), Verdict::Missing);
+        let ratio = Measured::ratio("x", Count { hits: 94, of: 94 }, Count { hits: 0, of: 94 });
+        let bound = claim(gain, &ratio);
+        assert_eq!(bound.ours, "at least 2399% (94/94 against 0/94)");
+        assert_eq!(bound.verdict(Scale::Full), Verdict::Stronger);
     }
 
     #[test]
-    fn directions() {
-        let of = |stat: Stat| verdict(&Claim::direction("", "", &stat, Unit::None));
-        assert_eq!(of(three(1.0, 0.1)), Verdict::Holds);
-        assert_eq!(of(three(1.0, 5.0)), Verdict::InPart);
-        assert_eq!(of(three(-1.0, 5.0)), Verdict::DoesNotHold);
-    }
-
-    #[test]
-    fn values() {
-        let of = |paper, unit, stat: Stat| verdict(&Claim::value("", paper, unit, &stat));
-        assert_eq!(of(100.0, Unit::None, Stat::exact(124.0)), Verdict::Holds);
-        assert_eq!(of(100.0, Unit::None, Stat::exact(81.0)), Verdict::Holds);
-        assert_eq!(of(100.0, Unit::None, Stat::exact(79.0)), Verdict::InPart);
-        assert_eq!(of(100.0, Unit::None, Stat::exact(199.0)), Verdict::InPart);
-        assert_eq!(of(100.0, Unit::None, Stat::exact(201.0)), Verdict::DoesNotHold);
-        assert_eq!(of(100.0, Unit::None, three(130.0, 20.0)), Verdict::Holds);
-        assert_eq!(
-            of(100.0, Unit::None, three(150.0, 30.0)),
-            Verdict::InPart,
-            "an interval of 75 to either side says little"
-        );
-        assert_eq!(of(0.02, Unit::Share, Stat::exact(0.06)), Verdict::Holds);
-        assert_eq!(of(0.02, Unit::Share, Stat::exact(0.08)), Verdict::InPart);
-        assert_eq!(of(0.02, Unit::Share, Stat::exact(0.20)), Verdict::DoesNotHold);
-    }
-
-    #[test]
-    fn rankings() {
-        let ours =
-            [("a", Stat::exact(1.0)), ("b", Stat::exact(3.0)), ("c", Stat::exact(2.0)), ("d", Stat::exact(0.99))];
-        let of = |order: &[&str], better| verdict(&Claim::ranking("", order, &ours, better));
-        assert_eq!(of(&["a", "c", "b"], Better::Less), Verdict::Holds);
-        assert_eq!(of(&["a", "d", "b"], Better::Less), Verdict::Holds);
-        assert_eq!(of(&["a", "b", "c"], Better::Less), Verdict::InPart);
-        assert_eq!(of(&["b", "c", "a"], Better::Less), Verdict::DoesNotHold);
-        assert_eq!(of(&["b", "c", "a"], Better::More), Verdict::Holds);
-        assert_eq!(of(&["a", "x"], Better::Less), Verdict::Missing);
-        let text = Claim::ranking("", &["a", "b", "c"], &ours, Better::Less).ours;
-        assert_eq!(text, "a 1 < c 2 < b 3 (2 of 3 pairs)");
-    }
-
-    #[test]
-    fn every_point() {
-        let of = |right: usize, all: usize| {
-            Claim::every("", "", (0..all).map(|number| (format!("p{number}"), number < right)).collect())
-        };
-        assert_eq!(verdict(&of(3, 3)), Verdict::Holds);
-        assert_eq!(verdict(&of(2, 4)), Verdict::InPart);
-        assert_eq!(verdict(&of(1, 3)), Verdict::DoesNotHold);
-        assert_eq!(of(2, 3).ours, "2 of 3; not at p2");
-        assert_eq!(of(0, 8).ours, "0 of 8; not at p0, p1, p2, p3, p4, p5 and 2 more");
+    fn orders_and_points() {
+        let order = "rule = \"ascending\"\npaper = [\"a\", \"b\", \"c\"]\n";
+        let all = [("a", Stat::exact(1.0)), ("b", Stat::exact(3.0)), ("c", Stat::exact(2.0))];
+        let in_part = claim(order, &Measured::order("x", &all));
+        assert_eq!(in_part.ours, "a 1 < c 2 < b 3 (2 of 3 pairs)");
+        assert_eq!(in_part.verdict(Scale::Full), Verdict::InPart);
+        assert_eq!(in_part.paper, "a < b < c");
+        let points = |found: &[Found]| (0..).map(|n| format!("p{n}")).zip(found.iter().copied()).collect::<Vec<_>>();
+        let every =
+            |found: &[Found]| claim("rule = \"every\"\npaper = \"always\"\n", &Measured::points("x", points(found)));
+        let open = every(&[Found::Yes, Found::Open]);
+        assert_eq!((open.ours.as_str(), open.verdict(Scale::Full)), ("1 of 2; open at p1", Verdict::Inconclusive));
+        assert_eq!(every(&[Found::No; 8]).ours, "0 of 8; not at p0, p1, p2, p3, p4, p5 and 2 more");
+        assert_eq!(every(&[]).verdict(Scale::Full), Verdict::Missing);
     }
 
     #[test]
     fn reasons_are_shown_where_they_are_needed() {
-        let claim =
-            |ours| Claim::gain("", 50.0, &Stat::exact(ours)).because("it is").needs(Scale::Default, "it is too short");
-        assert_eq!(
-            (claim(60.0).verdict(Scale::Quick), claim(60.0).reason(Scale::Quick)),
-            (Verdict::NotShown, Some("it is too short"))
+        let text = "rule = \"gain\"\npaper = 50.0\nneeds = \"default\"\nuntil = \"too short\"\ncause = \"scale\"\nreason = \"it is {a}\"\n";
+        let of = |ours: f64| claim(text, &Measured::stat("x", &Stat::exact(ours)).telling(["so"]));
+        assert_eq!(of(60.0).because(Scale::Quick).as_deref(), Some("too short"));
+        assert_eq!(of(60.0).because(Scale::Full), None);
+        assert_eq!(of(9.0).because(Scale::Full).as_deref(), Some("scale. it is so (conjecture)"));
+        let circular = claim(
+            "rule = \"gain\"\npaper = 50.0\ncircular = \"the rate is set for it\"\n",
+            &Measured::stat("x", &Stat::exact(50.0)),
         );
-        assert_eq!((claim(60.0).verdict(Scale::Full), claim(60.0).reason(Scale::Full)), (Verdict::Holds, None));
-        assert_eq!((claim(1.0).verdict(Scale::Full), claim(1.0).reason(Scale::Full)), (Verdict::InPart, Some("it is")));
+        assert_eq!(circular.verdict(Scale::Full), Verdict::Circular);
+        assert_eq!(circular.because(Scale::Full).as_deref(), Some("the rate is set for it"));
     }
 
     #[test]
     fn numbers_with_their_spread() {
         assert_eq!(spread(&three(43.21, 1.0), Unit::Percent), "43.2 ± 2.48%");
-        assert_eq!(spread(&Stat::exact(0.5), Unit::Share), "50%");
-        assert_eq!(spread(&three(5.0, 0.0), Unit::Microseconds), "5 ± 0 us");
+        assert_eq!(spread(&Stat::exact(0.5), Unit::Share), "50% (exact)");
+        assert_eq!(spread(&Stat::new([(4, 5.0)]), Unit::Microseconds), "5 us (one seed)");
+        assert_eq!(spread(&three(5.0, 0.0), Unit::Microseconds), "5 us (with each of 3 seeds)");
     }
 }

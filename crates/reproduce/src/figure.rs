@@ -1,8 +1,10 @@
 //! Papers and their figures.
 
 use crate::claim::Claim;
+use crate::measured::Measured;
 use crate::metrics::Metrics;
 use crate::panel::Panel;
+use crate::statement::{self, Statements};
 use crate::table::Table;
 use forebay_results::Summary;
 use forebay_sim::flow::TrafficPlan;
@@ -13,7 +15,7 @@ use forebay_tm::{Bytes, Duration, Rate};
 /// How much of an experiment is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scale {
-    /// All papers in at most 20 minutes on two cores.
+    /// All papers in at most 10 minutes on two cores.
     Quick,
     /// All papers in about two hours on two cores.
     Default,
@@ -76,8 +78,51 @@ pub struct Figure {
     pub work: Work,
     /// Plots.
     pub panels: Vec<Panel>,
-    /// What the paper says about it.
-    pub claims: fn(&Table) -> Vec<Claim>,
+    /// What was measured for the statements of its file of claims.
+    pub claims: fn(&Table) -> Vec<Measured>,
+}
+
+include!(concat!(env!("OUT_DIR"), "/claims.rs"));
+
+impl Figure {
+    /// What the paper says about it: `scenarios/<paper>/claims/<figure>.toml`, which comes with the program.
+    ///
+    /// # Panics
+    /// If the file is not right; a test reads them all.
+    pub fn statements(&self, paper: &str) -> Statements {
+        let found = CLAIMS.iter().find(|(own, figure, _)| *own == paper && *figure == self.id);
+        let Some((_, _, text)) = found else { return Statements::default() };
+        match statement::read(&format!("scenarios/{paper}/claims/{}.toml", self.id), text) {
+            Ok(statements) => statements,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The statements with what a table has for them, in the order of the file.
+    ///
+    /// # Panics
+    /// If statements and numbers do not fit each other; a test tries them all.
+    pub fn judged(&self, paper: &str, table: &Table) -> Vec<Claim> {
+        let statements = self.statements(paper);
+        table.set_deterministic(statements.deterministic);
+        let measured = (self.claims)(table);
+        let prefix = format!("{paper}-{}", self.id.trim_start_matches("fig"));
+        let of_statement = |statement: &statement::Statement| {
+            let own: Vec<&Measured> = measured.iter().filter(|one| one.id == statement.id).collect();
+            own.into_iter().map(|one| Claim::new(statement, one)).collect::<Result<Vec<_>, _>>()
+        };
+        let claims: Result<Vec<Vec<Claim>>, String> = statements.all.iter().map(of_statement).collect();
+        match claims {
+            Ok(claims) => {
+                let named = claims.into_iter().flatten().map(|mut claim| {
+                    claim.id = format!("{prefix}-{}", claim.id);
+                    claim
+                });
+                named.collect()
+            }
+            Err(problem) => panic!("{prefix}: {problem}"),
+        }
+    }
 }
 
 /// What a point of the sweep is.

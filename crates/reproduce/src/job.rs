@@ -2,6 +2,7 @@
 
 use crate::figure::{Figure, Paper, Point, Run, Scale, Work};
 use crate::metrics::Metrics;
+use forebay_results::Fingerprint;
 use forebay_results::summary::{add_loads, summarize};
 use forebay_settings::{Diagnostic, Document};
 use forebay_sim::scenario::sweep::{Checked, read_at};
@@ -68,7 +69,7 @@ pub fn plan(paper: &Paper, figure: &Figure, scale: Scale, source: &Source) -> Re
                 Work::Simulate(_) => describe(&source.name, &source.text, &sets)?,
                 Work::Compute(_) => format!("{job:?}"),
             };
-            let mut hash = Hash::new();
+            let mut hash = Fingerprint::new();
             for part in [ENGINE, measure, figure.id, &point.variant, &what] {
                 hash.add(part);
             }
@@ -137,20 +138,4 @@ pub fn run(
     // What it cost is for plans of what to run, not for results: it differs from run to run.
     metrics.set("cost.cpu_seconds", summary.cost.cpu_seconds);
     Ok(Some(metrics))
-}
-
-/// FNV-1a with 128 bits.
-struct Hash(u128);
-
-impl Hash {
-    fn new() -> Self {
-        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-
-    /// Adds a text and its end.
-    fn add(&mut self, text: &str) {
-        for byte in text.bytes().chain([0xff]) {
-            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-        }
-    }
 }

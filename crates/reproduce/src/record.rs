@@ -1,10 +1,12 @@
-//! A reproduction as one JSON file: everything that panels and claims ask for, and nothing else.
+//! A reproduction as one compressed JSON file: everything that panels and claims ask for, and nothing else.
 
 use crate::figure::{Paper, Point, Scale};
 use crate::metrics::Metrics;
 use crate::table::{Row, Table};
+use flate2::{Compression, GzBuilder, read::GzDecoder};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
 
 /// What a run of some figures at a scale has given.
 pub struct Reproduction {
@@ -39,13 +41,16 @@ impl Reproduction {
     pub fn to_json(&self, papers: &[Paper]) -> String {
         let figures = self.figures.iter().map(|result| {
             if let Some(figure) = find(papers, &result.paper, &result.figure) {
-                (figure.claims)(&result.table);
+                figure.judged(&result.paper, &result.table);
                 for panel in &figure.panels {
                     panel.plot(&result.table);
                 }
             }
             let asked = result.table.asked();
-            let rows: Vec<Value> = result.table.stored().iter().map(|row| row_to_json(row, &asked)).collect();
+            let first = result.table.stored().first().map(|row| row.point.seed);
+            // Of curves, only those of the first seed are shown.
+            let row = |row: &Row| row_to_json(row, &asked, Some(row.point.seed) == first);
+            let rows: Vec<Value> = result.table.stored().iter().map(row).collect();
             json!({
                 "paper": result.paper, "figure": result.figure, "says": result.says, "missing": result.missing,
                 "rows": rows,
@@ -59,7 +64,26 @@ impl Reproduction {
         format!("{},\"figures\":[\n{}\n]}}\n", head.trim_end_matches('}'), lines.join(",\n"))
     }
 
-    /// Reads such a file; the error says what is wrong with it.
+    /// [`Reproduction::to_json`], compressed. The same numbers give the same bytes.
+    pub fn to_gzip(&self, papers: &[Paper]) -> Vec<u8> {
+        let mut writer = GzBuilder::new().mtime(0).filename("reproduction.json").write(Vec::new(), Compression::best());
+        let written = writer.write_all(self.to_json(papers).as_bytes()).and_then(|()| writer.finish());
+        written.expect("memory can be written")
+    }
+
+    /// Reads a file, compressed or not; the error says what is wrong with it.
+    pub fn from_file(bytes: &[u8]) -> Result<Self, String> {
+        let mut text = String::new();
+        let read = if bytes.starts_with(&[0x1f, 0x8b]) {
+            GzDecoder::new(bytes).read_to_string(&mut text)
+        } else {
+            (&*bytes).read_to_string(&mut text)
+        };
+        read.map_err(|error| format!("not a record: {error}"))?;
+        Self::from_json(&text)
+    }
+
+    /// Reads such a text; the error says what is wrong with it.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
         let text_of = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
@@ -122,7 +146,7 @@ fn pairs_from_json(value: &Value) -> Vec<(String, String)> {
     pairs.map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
 }
 
-fn row_to_json(row: &Row, asked: &BTreeSet<String>) -> Value {
+fn row_to_json(row: &Row, asked: &BTreeSet<String>, curves: bool) -> Value {
     let Point { variant, own, grid, parameters, seed } = &row.point;
     let mut object = Map::new();
     object.insert("variant".to_owned(), Value::from(variant.as_str()));
@@ -132,7 +156,7 @@ fn row_to_json(row: &Row, asked: &BTreeSet<String>) -> Value {
             object.insert(name.to_owned(), pairs_to_json(pairs));
         }
     }
-    object.insert("metrics".to_owned(), metrics_to_json(&row.metrics, asked));
+    object.insert("metrics".to_owned(), metrics_to_json(&row.metrics, asked, curves));
     object.into()
 }
 
@@ -147,11 +171,11 @@ fn row_from_json(value: &Value) -> Option<Row> {
     Some(Row { point, metrics: metrics_from_json(&value["metrics"])? })
 }
 
-/// Numbers and curves with these names.
-pub(crate) fn metrics_to_json(metrics: &Metrics, asked: &BTreeSet<String>) -> Value {
+/// Numbers, and curves if they are wanted, with these names.
+pub(crate) fn metrics_to_json(metrics: &Metrics, asked: &BTreeSet<String>, curves: bool) -> Value {
     let numbers = metrics.numbers().filter(|(name, _)| asked.contains(*name));
     let mut object: Map<String, Value> = numbers.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-    for (name, points) in metrics.curves().filter(|(name, _)| asked.contains(*name)) {
+    for (name, points) in metrics.curves().filter(|(name, _)| curves && asked.contains(*name)) {
         let flat: Vec<Value> = points.iter().flat_map(|(x, y)| [Value::from(*x), Value::from(*y)]).collect();
         object.insert(name.to_owned(), flat.into());
     }
@@ -183,7 +207,13 @@ mod tests {
         let table = example();
         table.all().get("y");
         table.all().curve("line");
-        let rows = table.rows().to_vec();
+        // Curves of further seeds are not kept.
+        let mut rows = table.rows().to_vec();
+        for row in rows.iter_mut().filter(|row| row.point.seed != 1) {
+            let y = row.metrics.get("y");
+            row.metrics = Metrics::default();
+            row.metrics.set("y", y);
+        }
         let result = FigureResult {
             paper: "abm".into(),
             figure: "fig6".into(),
@@ -200,6 +230,11 @@ mod tests {
         back.figures[0].table.all().get("y");
         back.figures[0].table.all().curve("line");
         assert_eq!(back.to_json(&[]), text);
+        let bytes = all.to_gzip(&[]);
+        assert!(bytes == all.to_gzip(&[]) && bytes.len() < text.len());
+        assert_eq!(Reproduction::from_file(&bytes).unwrap().figures[0].table.rows(), rows);
+        assert_eq!(Reproduction::from_file(text.as_bytes()).unwrap().figures[0].table.rows(), rows);
+        assert!(Reproduction::from_file(&bytes[..20]).is_err());
         assert!(Reproduction::from_json("{}").is_err_and(|error| error == "scale: is missing"));
     }
 

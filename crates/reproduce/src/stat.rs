@@ -48,14 +48,37 @@ impl Stat {
         self.interval().and_then(|interval| interval.half)
     }
 
-    /// The smallest number that the interval holds; the value itself if there is only one. NaN if there is none.
+    /// Whether it does not depend on chance: it has no seed, or is the same with all of several.
+    pub fn is_exact(&self) -> bool {
+        match self.values.as_slice() {
+            [] => false,
+            [(seed, _)] => *seed == 0,
+            // What is left of equal numbers when they are added up is no spread.
+            _ => self.half().is_some_and(|half| half <= 1e-9 * self.mean().abs()),
+        }
+    }
+
+    /// The smallest number that the interval holds. One seed says nothing: without end. NaN if there is no value.
     pub fn low(&self) -> f64 {
-        self.mean() - self.half().unwrap_or(0.0)
+        self.mean() - self.reach()
     }
 
     /// The largest number that the interval holds.
     pub fn high(&self) -> f64 {
-        self.mean() + self.half().unwrap_or(0.0)
+        self.mean() + self.reach()
+    }
+
+    fn reach(&self) -> f64 {
+        if self.is_exact() { 0.0 } else { self.half().unwrap_or(f64::INFINITY) }
+    }
+
+    /// The same without its seed, if it has only one: for runs in which nothing is left to chance.
+    #[must_use]
+    pub fn without_chance(&self) -> Self {
+        match self.values.as_slice() {
+            [(_, value)] => Self::exact(*value),
+            _ => self.clone(),
+        }
     }
 
     fn paired(&self, other: &Self, f: impl Fn(f64, f64) -> f64) -> Self {
@@ -150,5 +173,7 @@ mod tests {
         // mean 20, s = sqrt(200), t = 12.706.
         assert!((a.half().unwrap() - 12.706_205 * 10.0).abs() < 1e-6);
         assert_eq!((Stat::exact(3.0).low(), Stat::exact(3.0).half()), (3.0, None));
+        assert!(Stat::new([(1, 3.0), (2, 3.0)]).is_exact() && !Stat::new([(1, 3.0)]).is_exact());
+        assert!(Stat::new([(1, 3.0)]).without_chance().is_exact());
     }
 }

@@ -33,18 +33,21 @@ impl Store {
         metrics_from_json(&serde_json::from_str(&text).ok()?)
     }
 
-    /// Keeps the numbers of a job. The file appears whole or not at all.
+    /// Whether a job is finished.
+    pub fn has(&self, job: &Job) -> bool {
+        self.path(job).is_file()
+    }
+
+    /// Keeps the numbers of a job. The file appears whole or not at all, whoever else makes the same.
     pub fn put(&self, job: &Job, metrics: &Metrics) -> io::Result<()> {
         std::fs::create_dir_all(&self.directory)?;
-        let path = self.path(job);
-        let temporary = path.with_extension("part");
         let all: BTreeSet<String> = metrics
             .numbers()
             .map(|(name, _)| name)
             .chain(metrics.curves().map(|(name, _)| name))
             .map(str::to_owned)
             .collect();
-        std::fs::write(&temporary, metrics_to_json(metrics, &all).to_string())?;
-        std::fs::rename(temporary, path)
+        let text = metrics_to_json(metrics, &all, true).to_string();
+        forebay_results::write_text(&self.path(job), &text).map_err(|error| io::Error::other(error.problem))
     }
 }

@@ -23,12 +23,19 @@ pub struct Table {
     asked: RefCell<BTreeSet<String>>,
     /// Whether someone has had whole rows, and may have asked for anything.
     asked_all: Cell<bool>,
+    /// Whether nothing is left to chance, so that one seed is exact.
+    deterministic: Cell<bool>,
 }
 
 impl Table {
     /// In the order of the sweep.
     pub fn new(scale: Scale, rows: Vec<Row>) -> Self {
-        Self { scale, rows, asked: RefCell::default(), asked_all: Cell::new(false) }
+        Self { scale, rows, asked: RefCell::default(), asked_all: Cell::new(false), deterministic: Cell::new(false) }
+    }
+
+    /// Says whether one seed is exact, since nothing is left to chance.
+    pub fn set_deterministic(&self, deterministic: bool) {
+        self.deterministic.set(deterministic);
     }
 
     /// How much was run.
@@ -122,11 +129,12 @@ impl<'t> Selection<'t> {
     pub fn get(&self, name: &str) -> Stat {
         self.table.asked.borrow_mut().insert(name.to_owned());
         let seeds = distinct(self.rows.iter().map(|row| row.point.seed));
-        Stat::new(seeds.into_iter().map(|seed| {
+        let stat = Stat::new(seeds.into_iter().map(|seed| {
             let of_seed = self.rows.iter().filter(|row| row.point.seed == seed);
             let values: Vec<f64> = of_seed.map(|row| row.metrics.get(name)).filter(|value| value.is_finite()).collect();
             (seed, forebay_results::stats::mean(&values).unwrap_or(f64::NAN))
-        }))
+        }));
+        if self.table.deterministic.get() { stat.without_chance() } else { stat }
     }
 
     /// A curve of the first of these points.

@@ -47,10 +47,10 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     table.text("program", rows.iter().map(|row| program(row.0)));
     table.count("pipeline", rows.iter().map(|row| row.1));
     let counts: [(&str, Get); 4] = [
-        ("trimmed_at_ingress", |pipeline| pipeline.trimmed_at_ingress),
-        ("trimmed_at_egress", |pipeline| pipeline.trimmed_at_egress),
-        ("dropped_at_ingress", |pipeline| pipeline.dropped_at_ingress),
-        ("dropped_at_egress", |pipeline| pipeline.dropped_at_egress),
+        ("trimmed_at_ingress_packets", |pipeline| pipeline.trimmed_at_ingress),
+        ("trimmed_at_egress_packets", |pipeline| pipeline.trimmed_at_egress),
+        ("dropped_at_ingress_packets", |pipeline| pipeline.dropped_at_ingress),
+        ("dropped_at_egress_packets", |pipeline| pipeline.dropped_at_egress),
     ];
     for (name, count) in counts {
         table.count(name, rows.iter().map(|row| count(row.2)));
@@ -60,8 +60,8 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     let of_side: [(&str, GetSide); 4] = [
         ("packets", |side| side.packets),
         ("bytes", |side| side.bytes),
-        ("full", |side| side.full),
-        ("peak", |side| side.peak),
+        ("full_packets", |side| side.full),
+        ("peak_packets", |side| side.peak),
     ];
     for (name, side) in sides {
         for (what, count) in of_side {
@@ -70,10 +70,10 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     }
     // Chips with a witness have one pipeline.
     let of_witness: [(&str, GetWitness); 4] = [
-        ("both_take", |witness| witness.both),
-        ("ideal_alone_takes", |witness| witness.ideal_only),
-        ("chip_alone_takes", |witness| witness.chip_only),
-        ("neither_takes", |witness| witness.neither),
+        ("both_take_packets", |witness| witness.both),
+        ("ideal_alone_takes_packets", |witness| witness.ideal_only),
+        ("chip_alone_takes_packets", |witness| witness.chip_only),
+        ("neither_takes_packets", |witness| witness.neither),
     ];
     for (name, count) in of_witness {
         let of_chip = |index: u32| {
@@ -107,9 +107,10 @@ mod tests {
         let row: Vec<_> = kept.columns().iter().map(|column| column.number(0)).collect();
         assert_eq!((kept.rows(), row), (1, vec![Some(30.0), None, Some(5.0), Some(9.0)]));
         let table = table(&testing::scenario(), &result);
-        assert_eq!(table.column("both_take").unwrap().number(0), None, "without a witness");
+        assert_eq!(table.column("both_take_packets").unwrap().number(0), None, "without a witness");
         assert_eq!(table.column("switch").unwrap().text(1), Some("spine0"));
-        for (column, value) in [("pipeline", 1.0), ("trimmed_at_ingress", 7.0), ("recirculation_bytes", 640.0)] {
+        for (column, value) in [("pipeline", 1.0), ("trimmed_at_ingress_packets", 7.0), ("recirculation_bytes", 640.0)]
+        {
             assert_eq!(table.column(column).unwrap().number(1), Some(value), "{column}");
         }
     }

@@ -6,7 +6,12 @@
 //! | `scenario.toml` | the scenario as it was resolved |
 //! | `flows.parquet` | [`crate::flows`] |
 //! | `queries.parquet` | [`crate::queries`] |
-//! | `queues.parquet` | [`crate::queues`] |
+//! | `collectives.parquet` | [`crate::collectives`] |
+//! | `breakdown.parquet`, `hops.parquet` | [`crate::breakdown`] |
+//! | `topology.parquet` | [`crate::topology`] |
+//! | `buffers.parquet`, `ports.parquet`, `queues.parquet` | [`crate::places`] |
+//! | `drops.parquet`, `holders.parquet` | [`crate::drops`] |
+//! | `answers.parquet` | [`crate::answers`] |
 //! | `timeline.parquet` | [`crate::timeline`] |
 //! | `queue_timeline.parquet` | [`crate::queue_timeline`] |
 //! | `progress.parquet` | [`crate::progress`] |
@@ -20,7 +25,9 @@ use crate::file::write_text;
 use crate::samples::{SAMPLE_TABLES, Samples};
 use crate::summary::{Summary, summarize};
 use crate::table::Table;
-use crate::{chips, flows, progress, queries, queue_timeline, queues, timeline};
+use crate::{
+    answers, breakdown, chips, collectives, drops, flows, places, progress, queries, queue_timeline, timeline, topology,
+};
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
 use std::fs;
@@ -36,10 +43,19 @@ pub const SCENARIO: &str = "scenario.toml";
 type MakeTable = fn(&Scenario, &RunResult) -> Table;
 
 /// The tables of a run, by the names of their files.
-const TABLES: [(&str, MakeTable); 8] = [
+const TABLES: [(&str, MakeTable); 17] = [
     ("flows", flows::table),
     ("queries", queries::table),
-    ("queues", queues::table),
+    ("collectives", collectives::table),
+    ("breakdown", breakdown::table),
+    ("hops", breakdown::hops),
+    ("topology", topology::table),
+    ("buffers", places::buffers),
+    ("ports", places::ports),
+    ("queues", places::queues),
+    ("drops", drops::table),
+    ("holders", drops::holders),
+    ("answers", answers::table),
     ("timeline", timeline::table),
     ("queue_timeline", queue_timeline::table),
     ("progress", progress::table),
@@ -83,6 +99,11 @@ pub fn write_summarized_run(
     csv: bool,
 ) -> Result<(), ResultError> {
     write_parts(directory, summary, scenario_text, csv, |name| table(name, scenario, result))
+}
+
+/// Writes the directory of a run of which nothing but the summary and the scenario is kept.
+pub fn write_summary(directory: &Path, summary: &Summary, scenario_text: &str) -> Result<(), ResultError> {
+    write_parts(directory, summary, scenario_text, false, |_| None)
 }
 
 /// [`write_summarized_run`] of a run whose samples were written as it took them.
@@ -146,6 +167,11 @@ pub fn remove(path: &Path) -> Result<(), ResultError> {
     }
 }
 
+/// Whether the tables of a run were kept, as Parquet or as CSV, too.
+pub fn has_tables(directory: &Path, csv: bool) -> bool {
+    directory.join(if csv { "flows.csv" } else { "flows.parquet" }).is_file()
+}
+
 /// Whether a directory holds a whole result.
 pub fn is_run(directory: &Path) -> bool {
     directory.join(SUMMARY).is_file()
@@ -187,7 +213,8 @@ pub fn read_run(directory: &Path) -> Result<RunDirectory, ResultError> {
 }
 
 impl RunDirectory {
-    fn table(&self, name: &str) -> Result<Table, ResultError> {
+    /// Reads a table by the name of its file, without the ending.
+    pub fn table(&self, name: &str) -> Result<Table, ResultError> {
         Table::read_parquet(&self.path.join(format!("{name}.parquet")))
     }
 
@@ -254,7 +281,7 @@ mod tests {
         assert_eq!(run.summary, summary);
         assert_eq!(run.flows().unwrap(), flows::table(&scenario, &result));
         assert_eq!(run.queries().unwrap(), queries::table(&scenario, &result));
-        assert_eq!(run.queues().unwrap(), queues::table(&scenario, &result));
+        assert_eq!(run.queues().unwrap(), places::queues(&scenario, &result));
         assert_eq!(run.timeline().unwrap(), timeline::table(&scenario, &result));
         assert_eq!(run.queue_timeline().unwrap(), queue_timeline::table(&scenario, &result));
         assert_eq!(run.progress().unwrap(), progress::table(&scenario, &result));
@@ -270,30 +297,10 @@ mod tests {
             files(&root.path().join(name))
         };
         let first = write("a");
-        let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(
-            names,
-            [
-                "chips.csv",
-                "chips.parquet",
-                "controls.csv",
-                "controls.parquet",
-                "flows.csv",
-                "flows.parquet",
-                "progress.csv",
-                "progress.parquet",
-                "queries.csv",
-                "queries.parquet",
-                "queue_timeline.csv",
-                "queue_timeline.parquet",
-                "queues.csv",
-                "queues.parquet",
-                "scenario.toml",
-                "summary.json",
-                "timeline.csv",
-                "timeline.parquet"
-            ]
-        );
+        let mut expected: Vec<String> = file_names().collect();
+        expected.sort();
+        assert!(first.iter().map(|(name, _)| name).eq(&expected));
+        assert_eq!(expected.len(), 2 * TABLES.len() + 2);
         assert_eq!(first, write("b"));
         // Over an older result, too.
         assert_eq!(first, write("a"));

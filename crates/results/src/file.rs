@@ -62,7 +62,7 @@ pub(crate) fn write_whole<E: std::fmt::Display>(
 }
 
 /// Writes a text.
-pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), ResultError> {
+pub fn write_text(path: &Path, text: &str) -> Result<(), ResultError> {
     write_whole(path, |writer| writer.write_all(text.as_bytes()))
 }
 

@@ -17,6 +17,11 @@ pub(crate) fn is_finite(flow: &FlowRecord) -> bool {
     flow.spec.bytes != FlowInfo::ENDLESS
 }
 
+/// Whether what starts then is in the summary: the warm-up is over.
+pub(crate) fn is_measured(scenario: &Scenario, start: Instant) -> bool {
+    start >= Instant::ZERO + scenario.measure.from
+}
+
 /// The name of a workload by its index.
 pub(crate) fn workload_name(scenario: &Scenario, workload: u16) -> &str {
     scenario.workloads.get(usize::from(workload)).map_or("", |workload| &workload.name)
@@ -37,8 +42,11 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     table.text("workload", flows.iter().map(|flow| workload_name(scenario, flow.spec.workload)));
     table.text("transport", flows.iter().map(transport_name));
     table.count("class", flows.iter().map(|flow| u64::from(flow.spec.class)));
+    let host = |number: u32| scenario.network.hosts.get(number as usize).map_or("", String::as_str);
     table.count("src", counts(|flow| flow.spec.src));
     table.count("dst", counts(|flow| flow.spec.dst));
+    table.text("src_host", flows.iter().map(|flow| host(flow.spec.src)));
+    table.text("dst_host", flows.iter().map(|flow| host(flow.spec.dst)));
     table.optional_count("bytes", flows.iter().map(|flow| is_finite(flow).then_some(flow.spec.bytes)));
     table.optional_count("start_ps", flows.iter().map(|flow| reached(flow.spec.start)));
     table.optional_count("end_ps", flows.iter().map(|flow| reached(flow.end)));
@@ -46,14 +54,17 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     table.optional_count("ideal_ps", flows.iter().map(|flow| is_finite(flow).then_some(flow.ideal.ps())));
     table.optional_count("fct_ps", flows.iter().map(|flow| flow.fct().map(Duration::ps)));
     table.optional_float("slowdown", flows.iter().map(|flow| flow.slowdown().filter(|_| is_finite(flow))));
-    table.count("received", counts(|flow| flow.received));
-    table.count("retransmissions", counts(|flow| flow.retransmissions));
+    table.count("received_packets", counts(|flow| flow.received));
+    table.count("retransmitted_packets", counts(|flow| flow.retransmissions));
     table.count("timeouts", counts(|flow| flow.timeouts));
-    table.count("drops", counts(|flow| flow.drops));
-    table.count("trims", counts(|flow| flow.trims));
-    table.count("marks", counts(|flow| flow.marks));
+    table.count("dropped_packets", counts(|flow| flow.drops));
+    table.count("trimmed_packets", counts(|flow| flow.trims));
+    table.count("marked_packets", counts(|flow| flow.marks));
     let queries = flows.iter().map(|flow| (flow.spec.query != NONE).then_some(u64::from(flow.spec.query)));
     table.optional_count("query", queries);
+    let rounds = flows.iter().map(|flow| (flow.spec.round != NONE).then_some(u64::from(flow.spec.round)));
+    table.optional_count("round", rounds);
+    table.bool("measured", flows.iter().map(|flow| is_measured(scenario, flow.spec.start)));
     table
 }
 

@@ -163,7 +163,7 @@ fn network_metrics(summary: &Summary, list: &mut List) {
         list.add(&tier.tier, "buffer used, p99", Unit::Share, Some(tier.occupancy_p99));
     }
     for links in &summary.links {
-        let name = format!("links {} busy", crate::summary::link_name(&links.to));
+        let name = format!("utilization: links {}", crate::summary::link_name(&links.to));
         list.add("", &name, Unit::Share, Some(links.utilization_mean));
     }
     list.add("", "simulated time", Unit::Time, Some(summary.run.end_ps as f64 / 1e6));

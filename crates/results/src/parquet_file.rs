@@ -7,6 +7,7 @@ use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type a
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -43,6 +44,10 @@ impl<W: Write + Send> Writer<W> {
         let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
         let properties = WriterProperties::builder()
             .set_created_by(concat!("forebay ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_key_value_metadata(Some(vec![KeyValue::new(
+                crate::schema::KEY.to_owned(),
+                crate::schema::VERSION.to_string(),
+            )]))
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_max_row_group_row_count(Some(ROWS_PER_GROUP))

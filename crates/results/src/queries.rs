@@ -1,6 +1,6 @@
 //! The table of queries.
 
-use crate::flows::{reached, workload_name};
+use crate::flows::{is_measured, reached, workload_name};
 use crate::table::Table;
 use forebay_sim::measure::{QueryRecord, RunResult};
 use forebay_sim::scenario::Scenario;
@@ -24,16 +24,19 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     table.count("query", 0..queries.len() as u64);
     table.text("workload", queries.iter().map(|query| workload_name(scenario, query.spec.workload)));
     table.count("host", counts(|query| query.spec.host));
-    table.count("fan_in", counts(|query| query.spec.fan_in));
+    let name = |number: u32| scenario.network.hosts.get(number as usize).map_or("", String::as_str);
+    table.text("host_name", queries.iter().map(|query| name(query.spec.host)));
+    table.count("fan_in_flows", counts(|query| query.spec.fan_in));
     table.count("bytes", queries.iter().map(|query| query.spec.bytes));
     table.count("start_ps", queries.iter().map(|query| query.spec.start.ps()));
     table.optional_count("end_ps", queries.iter().map(|query| reached(query.end)));
     table.optional_count("qct_ps", queries.iter().map(|query| completion_time(query).map(Duration::ps)));
     table.count("ideal_ps", queries.iter().map(|query| query.ideal.ps()));
     table.optional_float("slowdown", queries.iter().map(slowdown));
-    table.count("drops", counts(|query| query.drops));
-    table.count("trims", counts(|query| query.trims));
+    table.count("dropped_packets", counts(|query| query.drops));
+    table.count("trimmed_packets", counts(|query| query.trims));
     table.count("timeouts", counts(|query| query.timeouts));
+    table.bool("measured", queries.iter().map(|query| is_measured(scenario, query.spec.start)));
     table
 }
 
@@ -52,6 +55,6 @@ mod tests {
         assert_eq!(table.column("slowdown").unwrap().number(0), Some(3.0));
         assert_eq!(table.column("qct_ps").unwrap().int(1), None);
         assert_eq!(table.column("slowdown").unwrap().number(1), None);
-        assert_eq!(table.column("drops").unwrap().int(1), Some(7));
+        assert_eq!(table.column("dropped_packets").unwrap().int(1), Some(7));
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn rows(scenario: &Scenario, samples: &[QueueSample]) -> Table {
     table.count("port", samples.iter().map(|sample| u64::from(sample.port)));
     table.count("queue", samples.iter().map(|sample| u64::from(sample.queue)));
     table.count("bytes", samples.iter().map(|sample| sample.bytes.get()));
-    table.optional_float("threshold", samples.iter().map(|sample| sample.threshold));
+    table.optional_float("threshold_bytes", samples.iter().map(|sample| sample.threshold));
     table
 }
 
@@ -44,6 +44,6 @@ mod tests {
         let row: Vec<_> = table.columns().iter().map(|column| column.number(0)).collect();
         assert_eq!(row, [Some(30.0), None, Some(4.0), Some(5.0), Some(200.0), None]);
         assert_eq!(table.column("switch").unwrap().text(0), Some("spine0"));
-        assert_eq!(table.column("threshold").unwrap().number(1), Some(1.5));
+        assert_eq!(table.column("threshold_bytes").unwrap().number(1), Some(1.5));
     }
 }

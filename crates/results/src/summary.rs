@@ -54,6 +54,10 @@ record! {
         pub version: String,
         /// The build of that version: a fingerprint of the sources that results depend on. Older results have none.
         pub build: Option<String>,
+        /// The version of the tables' schema. Older results have none.
+        pub schema: Option<u64>,
+        /// Flows and queries that start before this time, and what buffers and links do before it, are not in the summary.
+        pub from_ps: Option<u64>,
         /// When it ended, in picoseconds of simulated time.
         pub end_ps: u64,
         /// Whether it was stopped before its end.

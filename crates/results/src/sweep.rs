@@ -13,6 +13,8 @@ use crate::text::{ABSENT, TextTable};
 pub struct SweepRow {
     /// What was set, in order: the key and its value.
     pub settings: Vec<(String, String)>,
+    /// The parameters that make the point what it is: keys of the scenario, and their values as in a file.
+    pub parameters: Vec<(String, String)>,
     /// The runs, one for each seed.
     pub seeds: Vec<Summary>,
 }
@@ -29,15 +31,15 @@ enum Told {
 }
 
 /// A measure of a sweep.
-struct Measure {
+pub(crate) struct Measure {
     /// The name of its column.
-    column: &'static str,
+    pub(crate) column: &'static str,
     /// Its name for people.
     name: &'static str,
     /// What its name stands for, unless another measure has said it.
     meaning: &'static str,
     unit: Unit,
-    value: fn(&Summary) -> Option<f64>,
+    pub(crate) value: fn(&Summary) -> Option<f64>,
     /// Whether a text tells it, too.
     told: Told,
     /// If the points are compared by it, for less of it is better: flows or queries that it is about and that have not finished.
@@ -70,7 +72,7 @@ const SEEDS: &str = "seeds";
 const CI_SUFFIX: &str = "_ci95";
 
 /// What a sweep shows. Flows are those of all workloads; short and long are those of [`crate::buckets`].
-const MEASURES: [Measure; 11] = [
+pub(crate) const MEASURES: [Measure; 11] = [
     Measure {
         column: "qct_mean_us",
         name: "QCT mean",
@@ -108,7 +110,7 @@ const MEASURES: [Measure; 11] = [
         compared: Some(|run| unfinished_flows(run, LONG)),
     },
     Measure {
-        column: "drops",
+        column: "dropped_packets",
         name: "drops",
         meaning: "drops: packets dropped in the buffers",
         unit: Unit::Count,
@@ -117,7 +119,7 @@ const MEASURES: [Measure; 11] = [
         compared: None,
     },
     Measure {
-        column: "lost",
+        column: "lost_packets",
         name: "lost",
         meaning: "lost: packets lost outside of the buffers: at hosts, and on failed links and switches",
         unit: Unit::Count,
@@ -136,8 +138,8 @@ const MEASURES: [Measure; 11] = [
     },
     Measure {
         column: "utilization",
-        name: "busy",
-        meaning: "busy: share of the time that uplinks were sending (links across or to hosts, where there are none)",
+        name: "util",
+        meaning: "util: utilization of uplinks (of links across, or to hosts, where there are no uplinks)",
         unit: Unit::Share,
         value: Summary::utilization,
         told: Told::Always,
@@ -306,6 +308,7 @@ mod tests {
         };
         SweepRow {
             settings: settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            parameters: Vec::new(),
             seeds: factors.iter().enumerate().map(run).collect(),
         }
     }
@@ -327,21 +330,21 @@ mod tests {
         assert_eq!(table.column("seeds").unwrap().int(0), Some(3));
         let number = |name: &str, row| table.column(name).unwrap().number(row);
         // Drops of 2, 4, 6: mean 4, s = 2.
-        assert_eq!(number("drops", 0), Some(4.0));
-        assert!((number("drops_ci95", 0).unwrap() - 4.302_653 * 2.0 / 3f64.sqrt()).abs() < 1e-9);
-        assert_eq!((number("drops", 1), number("drops_ci95", 1)), (Some(8.0), None));
+        assert_eq!(number("dropped_packets", 0), Some(4.0));
+        assert!((number("dropped_packets_ci95", 0).unwrap() - 4.302_653 * 2.0 / 3f64.sqrt()).abs() < 1e-9);
+        assert_eq!((number("dropped_packets", 1), number("dropped_packets_ci95", 1)), (Some(8.0), None));
         // Medians of 500, 1000, 1500 us.
         assert_eq!(number("long_fct_p50_us", 0), Some(1_000.0));
         // QCTs of 100 to 400 us times the factor: mean 250, times 2.
         assert_eq!((number("qct_mean_us", 0), number("qct_p99_us", 0)), (Some(500.0), Some(800.0)));
-        assert_eq!((number("drops", 2), number("qct_mean_us", 2)), (None, None));
+        assert_eq!((number("dropped_packets", 2), number("qct_mean_us", 2)), (None, None));
     }
 
     #[test]
     fn a_setting_may_be_called_like_a_measure() {
-        let (table, _) = sweep_table(&[row(&[("seeds", "7"), ("drops_ci95", "x")], &[1])]);
+        let (table, _) = sweep_table(&[row(&[("seeds", "7"), ("dropped_packets_ci95", "x")], &[1])]);
         assert_eq!(table.column("setting.seeds").unwrap().text(0), Some("7"));
-        assert_eq!(table.column("setting.drops_ci95").unwrap().text(0), Some("x"));
+        assert_eq!(table.column("setting.dropped_packets_ci95").unwrap().text(0), Some("x"));
         assert_eq!(table.column("seeds").unwrap().int(0), Some(1));
     }
 

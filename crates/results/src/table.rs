@@ -3,6 +3,7 @@
 use crate::error::ResultError;
 use crate::file::write_whole;
 use crate::parquet_file;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -31,6 +32,24 @@ impl Texts {
     /// The text of a row.
     pub fn get(&self, row: usize) -> &str {
         &self.names[self.codes[row] as usize]
+    }
+}
+
+/// Texts that come one by one, of which there may be many different ones.
+#[derive(Default)]
+struct TextsBuilder<'a> {
+    texts: Texts,
+    codes: HashMap<&'a str, u32>,
+}
+
+impl<'a> TextsBuilder<'a> {
+    fn push(&mut self, text: &'a str) {
+        let names = &mut self.texts.names;
+        let code = *self.codes.entry(text).or_insert_with(|| {
+            names.push(text.to_owned());
+            names.len() as u32 - 1
+        });
+        self.texts.codes.push(code);
     }
 }
 
@@ -230,19 +249,19 @@ impl Table {
 
     /// Adds a column of texts.
     pub fn text<'a>(&mut self, name: &str, values: impl IntoIterator<Item = &'a str>) {
-        let mut texts = Texts::default();
+        let mut texts = TextsBuilder::default();
         values.into_iter().for_each(|value| texts.push(value));
-        self.add(name, false, Vec::new(), Data::Text(texts));
+        self.add(name, false, Vec::new(), Data::Text(texts.texts));
     }
 
     /// Adds a column of texts, some of which may be absent.
     pub fn optional_text<'a>(&mut self, name: &str, values: impl IntoIterator<Item = Option<&'a str>>) {
-        let (mut texts, mut present) = (Texts::default(), Vec::new());
+        let (mut texts, mut present) = (TextsBuilder::default(), Vec::new());
         for value in values {
             present.push(value.is_some());
             texts.push(value.unwrap_or_default());
         }
-        self.add(name, true, present, Data::Text(texts));
+        self.add(name, true, present, Data::Text(texts.texts));
     }
 
     /// Adds a column of yes and no.

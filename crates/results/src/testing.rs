@@ -52,6 +52,10 @@ pub(crate) fn scenario() -> Scenario {
         changes: Vec::new(),
         reroute: Duration::ZERO,
         measure: MeasureSetup {
+            from: Duration::ZERO,
+            breakdown: false,
+            drops: Vec::new(),
+            drops_limit: 0,
             sample: Duration::from_us(10),
             timeline: Vec::new(),
             queues: Vec::new(),

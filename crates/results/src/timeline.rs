@@ -16,12 +16,12 @@ pub(crate) fn rows(scenario: &Scenario, samples: &[TimelineSample]) -> Table {
     table.count("at_ps", samples.iter().map(|sample| sample.at.ps()));
     table.text("switch", samples.iter().map(|sample| switch(sample.switch)));
     table.count("buffer", samples.iter().map(|sample| u64::from(sample.buffer)));
-    table.count("used", samples.iter().map(|sample| sample.used.get()));
+    table.count("used_bytes", samples.iter().map(|sample| sample.used.get()));
     table.count("longest_port", samples.iter().map(|sample| u64::from(sample.longest.0)));
     table.count("longest_queue", samples.iter().map(|sample| u64::from(sample.longest.1)));
     table.count("longest_bytes", samples.iter().map(|sample| sample.longest_bytes.get()));
-    table.optional_float("threshold", samples.iter().map(|sample| sample.threshold));
-    table.count("drops", samples.iter().map(|sample| sample.drops));
+    table.optional_float("threshold_bytes", samples.iter().map(|sample| sample.threshold));
+    table.count("dropped_packets", samples.iter().map(|sample| sample.drops));
     table
 }
 
@@ -50,6 +50,6 @@ mod tests {
         let expected = [Some(30.0), None, Some(2.0), Some(300.0), Some(4.0), Some(5.0), Some(200.0), None, Some(9.0)];
         assert_eq!(row, expected);
         assert_eq!(table.column("switch").unwrap().text(0), Some("spine0"));
-        assert_eq!(table.column("threshold").unwrap().number(1), Some(1.5));
+        assert_eq!(table.column("threshold_bytes").unwrap().number(1), Some(1.5));
     }
 }

@@ -154,13 +154,12 @@ fn traffic(prepared: &Prepared) -> String {
         table.row(told.iter().map(|column| row[*column].clone()).collect());
     }
     let mut text = table.render();
-    text.push_str("Loads count payload: expected in the long run, and of the flows that this seed has drawn.\n");
+    text.push_str("Loads count payload. Expected: the long-run mean. This seed: the flows that this seed draws.\n");
     let all = workload::achieved_load(plan, &scenario.workloads, None, network, transports);
     if let Some(busiest) = all.busiest {
-        let more = if busiest.load > 1.0 { ", too much for that time" } else { "" };
-        let load = 100.0 * busiest.load;
-        let _ =
-            writeln!(text, "The most is asked of {}: {load:.2}% with this seed, headers included{more}.", busiest.link);
+        let more = if busiest.load > 1.0 { ": more than can be sent within the duration" } else { "" };
+        let (load, link) = (100.0 * busiest.load, busiest.link);
+        let _ = writeln!(text, "Highest load with this seed, headers included: {load:.2}% of {link}{more}.");
     }
     text
 }
@@ -175,11 +174,7 @@ fn course(Prepared { scenario, plan, .. }: &Prepared) -> String {
         parts.push(counted(plan.queries.len(), "query", "queries"));
     }
     if !plan.sessions.is_empty() {
-        parts.push(counted(
-            plan.sessions.len(),
-            "client that asks again and again",
-            "clients that ask again and again",
-        ));
+        parts.push(counted(plan.sessions.len(), "closed-loop client", "closed-loop clients"));
     }
     let end = Duration::from_ps(scenario.duration.ps().saturating_add(scenario.drain.ps()));
     format!(

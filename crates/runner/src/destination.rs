@@ -3,6 +3,8 @@
 use crate::inputs::Inputs;
 use crate::{Error, WayOut, cannot_write};
 use forebay_results::directory::{SCENARIO, SUMMARY, file_names, is_run, read_run};
+use rustix::fs::FlockOperation;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,11 @@ pub const SWEEP: &str = "sweep.parquet";
 pub const PAGE: &str = "report.html";
 /// The name of the capture in a directory of results.
 pub const CAPTURE: &str = "trace.pcapng";
+
+/// The directory of results that are named by what they are made of, in that of a sweep.
+pub const RUNS: &str = "runs";
+/// The directory of scripts and logs of a cluster's jobs, in that of a sweep.
+pub const LOGS: &str = "slurm";
 
 /// What is about to be written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,14 +44,15 @@ pub fn default_directory(scenario: &str, sets: &[(String, String)], end: &str) -
 
 /// The directories of a sweep's points: their labels, with a number where two come to the same.
 pub fn point_directories<'l>(labels: impl IntoIterator<Item = &'l str>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for label in labels {
+    let mut taken = BTreeSet::from([RUNS.to_owned(), LOGS.to_owned()]);
+    let mut name_of = |label: &str| {
         let plain = directory_name(label);
         let numbered = (2..).map(|number| format!("{plain}-{number}"));
-        let name = std::iter::once(plain.clone()).chain(numbered).find(|name| !names.contains(name));
-        names.push(name.unwrap_or(plain));
-    }
-    names
+        let name = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(plain);
+        taken.insert(name.clone());
+        name
+    };
+    labels.into_iter().map(&mut name_of).collect()
 }
 
 /// A label as the name of a directory.
@@ -76,10 +84,19 @@ pub struct Claim {
 impl Claim {
     /// Claims a directory, which is made if it is not there. The second process that wants it is told.
     pub fn take(directory: &Path) -> Result<Self, Error> {
+        Self::lock(directory, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// Claims a directory together with others that do the same: parts of a sweep.
+    pub fn share(directory: &Path) -> Result<Self, Error> {
+        Self::lock(directory, FlockOperation::NonBlockingLockShared)
+    }
+
+    fn lock(directory: &Path, how: FlockOperation) -> Result<Self, Error> {
         let failure = |error: &std::io::Error| cannot_write(&directory.display().to_string(), error);
         std::fs::create_dir_all(directory).map_err(|error| failure(&error))?;
         let file = File::open(directory).map_err(|error| failure(&error))?;
-        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        match rustix::fs::flock(&file, how) {
             Ok(()) => Ok(Self { _locked: Some(file) }),
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 let problem = "another forebay is writing to this directory".to_owned();
@@ -164,6 +181,7 @@ pub fn check(directory: &Path, kind: Kind, force: bool) -> Result<(), Error> {
     match kind {
         Kind::Run if sweep => Err(refusal(directory, "these are the results of a sweep", false)),
         Kind::Sweep if run => Err(refusal(directory, "these are the results of a run", false)),
+        Kind::Sweep if directory.join(RUNS).is_dir() => Ok(()),
         _ if force || run || sweep || is_ours(directory, kind) => Ok(()),
         _ => Err(refusal(directory, "there is something else in this directory", true)),
     }
@@ -210,6 +228,7 @@ mod tests {
         assert_eq!(names, ["DT-alpha=0.5", "DT-alpha=0.5-2", "all", "all-2", "name=x"]);
         let names = point_directories(["alpha=[8.0,1.0]", "alpha=[8.0, 1.0]", "ABM, hosts mark"]);
         assert_eq!(names, ["alpha=8.0,1.0", "alpha=8.0,1.0-2", "ABM--hosts-mark"]);
+        assert_eq!(point_directories(["runs"]), ["runs-2"]);
         let sets = [("policy.kind".to_owned(), "\"abm\"".to_owned()), ("seed".to_owned(), "3".to_owned())];
         assert_eq!(default_directory("net", &sets, "seed3"), Path::new("results/net-policy.kind=abm-seed3"));
     }
@@ -233,6 +252,8 @@ mod tests {
             "swept/sweep.parquet",
             "begun/a/seed1/flows.parquet",
             "begun/b/seed2/summary.json",
+            "shards/runs/ab/cd/summary.json",
+            "shards/slurm/1_1.log",
             "other/a/seed1/notes",
             "others/a/notes",
         ] {
@@ -249,6 +270,7 @@ mod tests {
             ("data", false, false),
             ("swept", false, true),
             ("begun", false, true),
+            ("shards", false, true),
             ("other", false, false),
             ("others", false, false),
             ("run/notes", false, false),

@@ -4,6 +4,8 @@
 //!   is known of it before it runs.
 //! * [`run`] runs it, with a callback that sees the progress and can stop it, and writes the directory of its results.
 //! * [`sweep`] runs the points of a grid with all their seeds on several threads, and makes one table of them.
+//! * [`store`] keeps the results of a sweep under names of what they are made of, so that many machines can work on it, each on a
+//!   [`shard`]; [`slurm`] hands these to a cluster.
 //! * [`destination`] and [`inputs`] say which directories may be written to.
 //! * [`replay`] sends arrivals through a switch; [`arrivals`], [`columns`] and [`fate`] are its two ends: what comes in, from a file
 //!   or from memory, and what became of each packet.
@@ -24,6 +26,9 @@ pub mod inputs;
 pub mod replay;
 pub mod run;
 pub mod scenario_file;
+pub mod shard;
+pub mod slurm;
+pub mod store;
 pub mod sweep;
 mod trace;
 pub mod warnings;

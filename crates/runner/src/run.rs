@@ -1,12 +1,55 @@
 //! One run: from a prepared scenario to its results.
 
 use crate::{Error, Prepared, cannot_write, trace};
-use forebay_results::directory::{SUMMARY, remove, write_sampled_run, write_summarized_run};
+use forebay_results::directory::{SUMMARY, remove, write_sampled_run, write_summarized_run, write_summary};
 use forebay_results::summary::{Summary, add_loads, summarize};
 use forebay_results::{Samples, Table};
 use forebay_sim::engine::{self, Progress};
 use forebay_sim::measure::{FlowSample, QueueSample, RunResult, SampleSink, TimelineSample};
 use std::path::Path;
+
+/// What is kept of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Its summary and its scenario alone.
+    Summary,
+    /// All of its tables, too.
+    Tables,
+    /// The tables as CSV, too.
+    Csv,
+}
+
+impl Keep {
+    /// The tables, as CSV, too, or not.
+    pub fn tables(csv: bool) -> Self {
+        if csv { Self::Csv } else { Self::Tables }
+    }
+}
+
+/// Runs a scenario into a directory. `None` if `look` has stopped it: then nothing is written.
+pub fn run_into(
+    prepared: &Prepared,
+    directory: &Path,
+    keep: Keep,
+    look: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Option<Summary>, Error> {
+    if keep == Keep::Summary {
+        let summary = summarize_run(prepared, look);
+        if summary.run.interrupted {
+            return Ok(None);
+        }
+        write_summary(directory, &summary, &prepared.resolved)?;
+        return Ok(Some(summary));
+    }
+    let csv = keep == Keep::Csv;
+    let done = simulate(prepared, directory, csv, look);
+    let summary = done.summary.clone();
+    if summary.run.interrupted {
+        return Ok(None);
+    }
+    done.write(prepared, directory, csv)?;
+    Ok(Some(summary))
+}
 
 /// A run that is over, with its samples in temporary files.
 pub struct Simulated<'p> {

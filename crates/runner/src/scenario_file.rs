@@ -8,7 +8,7 @@ use forebay_sim::scenario::{Scenario, describe};
 use forebay_sim::workload;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A scenario and everything that follows from it before it runs.
 pub struct Prepared {
@@ -38,21 +38,29 @@ impl ScenarioFile {
     /// The scenario with some settings changed.
     pub fn prepare(&self, sets: &[(String, String)]) -> Result<Prepared, Error> {
         let scenario = Scenario::read(&self.name, &self.text, sets)?;
-        let resolved = describe(&self.name, &self.text, sets)?;
+        let resolved = self.resolve(sets)?;
         let plan = workload::plan(&scenario.workloads, &scenario.network, &scenario.transports, scenario.seed);
         Ok(Prepared { scenario, resolved, plan })
+    }
+
+    /// The scenario with some settings changed, as TOML, with what was left out.
+    pub fn resolve(&self, sets: &[(String, String)]) -> Result<String, Error> {
+        Ok(describe(&self.name, &self.text, sets)?)
     }
 
     /// The files that a scenario is made from: this one, and those that it names.
     pub fn inputs(&self, resolved: &str) -> Inputs {
         let mut inputs = Inputs::default();
-        let path = Path::new(&self.name);
-        inputs.reads(path);
-        let directory = path.parent().unwrap_or(Path::new(""));
-        // A file can only be named by a text: those that name one are taken for it.
-        let texts = resolved.split('"').skip(1).step_by(2).map(|text| directory.join(text));
-        texts.filter(|path| path.is_file()).for_each(|path| inputs.reads(&path));
+        inputs.reads(Path::new(&self.name));
+        self.may_name(resolved).filter(|path| path.is_file()).for_each(|path| inputs.reads(&path));
         inputs
+    }
+
+    /// What may be the names of files in a resolved scenario: a file can only be named by a text, and those that name one are taken
+    /// for it.
+    pub(crate) fn may_name<'t>(&'t self, resolved: &'t str) -> impl Iterator<Item = PathBuf> + 't {
+        let directory = Path::new(&self.name).parent().unwrap_or(Path::new(""));
+        resolved.split('"').skip(1).step_by(2).map(|text| directory.join(text))
     }
 }
 

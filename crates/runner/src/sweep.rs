@@ -3,15 +3,18 @@
 //! Where runs are kept in directories, each has one of its own below that of its point. A run whose directory holds a result of
 //! the same resolved scenario, by the same build of the same version, is finished and not run again.
 
-use crate::destination::{self, Kind, point_directories};
-use crate::run::{simulate, summarize_run};
-use crate::{Error, Prepared, ScenarioFile};
-use forebay_results::directory::{is_run, read_run};
+use crate::destination::{self, Kind, SWEEP, point_directories};
+use crate::run::{Keep, run_into, summarize_run};
+use crate::{Error, Prepared, ScenarioFile, store};
+use forebay_results::directory::{has_tables, is_run, read_run};
 use forebay_results::summary::BUILD;
 use forebay_results::sweep::{SweepRow, sweep_table};
 use forebay_results::{Summary, Table};
-use forebay_sim::scenario::sweep::{self, Checked, SweepPoint};
+pub use forebay_sim::scenario::sweep::Checked;
+use forebay_sim::scenario::sweep::{self, SweepPoint};
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -70,15 +73,17 @@ pub struct Done {
 }
 
 impl Sweep {
-    /// The sweep of a scenario at a scale, with `sets` for all points, combined with the dimensions that were asked for.
+    /// The sweep of a scenario at a scale, with `sets` for all points, combined with the dimensions that were asked for. Every point of
+    /// the scenario's own grid is read as a scenario here, or only when it is run.
     pub fn plan(
         file: &ScenarioFile,
         sets: Vec<(String, String)>,
         scale: Option<&str>,
         grid: &[Dimension],
         seeds: Option<Vec<u64>>,
+        checked: Checked,
     ) -> Result<Self, Error> {
-        let plan = sweep::read_at(&file.name, &file.text, &sets, scale, Checked::Scenarios)?;
+        let plan = sweep::read_at(&file.name, &file.text, &sets, scale, checked)?;
         let points = with_grid(plan.points, grid, &sets)?;
         let seeds = seeds.unwrap_or(plan.seeds);
         // A scale comes after what was given: it cannot set the same.
@@ -231,14 +236,22 @@ pub fn run_all(
 ) -> Result<Vec<Option<Done>>, Error> {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Mutex<Vec<Option<Result<Done, Error>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
+    let panicked: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
     let work = || {
         while !stopped() && !failed.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(number) else { return };
-            if let Some(result) = one(job).transpose() {
-                finished(job);
-                failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
+            match catch_unwind(AssertUnwindSafe(|| one(job))) {
+                Ok(result) => {
+                    let Some(result) = result.transpose() else { continue };
+                    finished(job);
+                    failed.fetch_or(result.is_err(), Ordering::Relaxed);
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
+                }
+                Err(panic) => {
+                    failed.store(true, Ordering::Relaxed);
+                    *panicked.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+                }
             }
         }
     };
@@ -248,6 +261,10 @@ pub fn run_all(
         }
         work();
     });
+    // The caller sees the panic of a job as it was, whichever thread it was in.
+    if let Some(panic) = panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        resume_unwind(panic);
+    }
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().map(Option::transpose).collect()
 }
@@ -256,26 +273,23 @@ pub fn run_all(
 pub fn run_to_directory(
     file: &ScenarioFile,
     job: &Job,
-    csv: bool,
+    keep: Keep,
     force: bool,
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Done>, Error> {
     let prepared = file.prepare(&job.sets)?;
-    if let Some(summary) = finished(&job.directory, &prepared.resolved, csv) {
+    if let Some(summary) = finished(&job.directory, &prepared.resolved, keep) {
         return Ok(Some(Done { summary, before: true }));
     }
+    store::unlink(&job.directory)?;
     destination::check(&job.directory, Kind::Run, force)?;
-    let done = simulate(&prepared, &job.directory, csv, &mut |_| !stopped());
-    let summary = done.summary.clone();
-    if summary.run.interrupted {
-        drop(done);
+    let summary = run_into(&prepared, &job.directory, keep, &mut |_| !stopped())?;
+    if summary.is_none() {
         // Samples may have made directories; those that are empty go again.
         let _ = std::fs::remove_dir(&job.directory)
             .and_then(|()| job.directory.parent().map_or(Ok(()), std::fs::remove_dir));
-        return Ok(None);
     }
-    done.write(&prepared, &job.directory, csv)?;
-    Ok(Some(Done { summary, before: false }))
+    Ok(summary.map(|summary| Done { summary, before: false }))
 }
 
 /// Runs a job for its numbers alone. `None` if it was stopped.
@@ -299,11 +313,11 @@ pub enum Standing {
 }
 
 /// Looks at the directory of a run.
-pub fn standing(directory: &Path, resolved: &str, csv: bool) -> Standing {
+pub fn standing(directory: &Path, resolved: &str, keep: Keep) -> Standing {
     let Some(run) = is_run(directory).then(|| read_run(directory).ok()).flatten() else { return Standing::Nothing };
     let same = run.scenario_text().is_ok_and(|text| text == resolved);
     let info = &run.summary.run;
-    let complete = !csv || directory.join("flows.csv").exists();
+    let complete = keep == Keep::Summary || has_tables(directory, keep == Keep::Csv);
     if !same || !complete || info.interrupted || info.version != env!("CARGO_PKG_VERSION") {
         Standing::Nothing
     } else if info.build.as_deref() != Some(BUILD) {
@@ -314,23 +328,52 @@ pub fn standing(directory: &Path, resolved: &str, csv: bool) -> Standing {
 }
 
 /// The summary of a run that needs not be run again.
-pub fn finished(directory: &Path, resolved: &str, csv: bool) -> Option<Summary> {
-    match standing(directory, resolved, csv) {
+pub fn finished(directory: &Path, resolved: &str, keep: Keep) -> Option<Summary> {
+    match standing(directory, resolved, keep) {
         Standing::Finished(summary) => Some(*summary),
         Standing::OtherBuild | Standing::Nothing => None,
     }
 }
 
-/// The table of everything that is finished, with confidence intervals over the seeds, and the same as text for people.
-pub fn table(points: &[SweepPoint], jobs: &[Job], results: &[Option<Done>]) -> (Table, String) {
-    let row = |(number, point): (usize, &SweepPoint)| {
-        let own = jobs.iter().zip(results).filter(|(job, _)| job.point == number);
-        SweepRow {
+/// The summaries of jobs that are finished, each with the number of its point.
+pub fn summaries(jobs: &[Job], results: Vec<Option<Done>>) -> impl Iterator<Item = (usize, Summary)> {
+    jobs.iter().zip(results).filter_map(|(job, done)| Some((job.point, done?.summary)))
+}
+
+/// What a sweep has found out, as tables and as text for people.
+pub struct Tables {
+    /// A row for every run that is finished, with its parameters and its seed.
+    pub runs: Table,
+    /// A row for every point, with confidence intervals over its seeds.
+    pub points: Table,
+    /// The points, for people.
+    pub text: String,
+}
+
+impl Tables {
+    /// The tables of runs that are finished: each with the number of its point.
+    pub fn new(points: &[SweepPoint], finished: impl IntoIterator<Item = (usize, Summary)>) -> Self {
+        let row = |point: &SweepPoint| SweepRow {
             // A point without a label is the only one.
             settings: if point.label.is_empty() { vec![] } else { vec![("point".to_owned(), point.label.clone())] },
-            seeds: own.filter_map(|(_, done)| Some(done.as_ref()?.summary.clone())).collect(),
+            parameters: point.settings.clone(),
+            seeds: Vec::new(),
+        };
+        let mut rows: Vec<SweepRow> = points.iter().map(row).collect();
+        for (point, summary) in finished {
+            rows[point].seeds.push(summary);
         }
-    };
-    let rows: Vec<SweepRow> = points.iter().enumerate().map(row).filter(|row| !row.seeds.is_empty()).collect();
-    sweep_table(&rows)
+        rows.retain(|row| !row.seeds.is_empty());
+        let (points, text) = sweep_table(&rows);
+        Self { runs: forebay_results::sweep_seeds::seed_table(&rows), points, text }
+    }
+
+    /// Writes both tables into the directory of the sweep, as Parquet and as CSV.
+    pub fn write(&self, out: &Path) -> Result<(), Error> {
+        for (name, table) in [(SWEEP, &self.runs), ("points.parquet", &self.points)] {
+            table.write_parquet(&out.join(name))?;
+            table.write_csv(&out.join(name).with_extension("csv"))?;
+        }
+        Ok(())
+    }
 }

@@ -1,5 +1,5 @@
-//! How deep a text of TOML goes, told before anything takes it apart: tables inside tables are walked and dropped level by level, and a stack is only so
-//! high.
+//! How deep a text of TOML goes, told before anything takes it apart: tables inside tables are walked and dropped level
+//! by level, and a stack is only so high.
 
 use std::ops::Range;
 

@@ -71,7 +71,8 @@ pub(crate) fn words<C: Registered>(more: &[&'static str]) -> Vec<(&'static str, 
     choices::<C>().iter().map(Choice::name).chain(more.iter().copied()).map(|name| (name, name)).collect()
 }
 
-/// Refuses keys that a kind does not have. `own` are those that it has beside its settings, `others` those that any kind has beside its own.
+/// Refuses keys that a kind does not have. `own` are those that it has beside its settings, `others` those that any
+/// kind has beside its own.
 pub(crate) fn allow<C: Registered>(
     table: &Table<'_>,
     kind: &str,
@@ -82,7 +83,8 @@ pub(crate) fn allow<C: Registered>(
     table.allow(&known, |key| is_key::<C>(key) || others.contains(&key), kind)
 }
 
-fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> {
+/// Reads the value of a setting.
+pub fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> {
     Ok(match kind {
         Kind::Real => Setting::Real(value.real()?),
         Kind::Integer(most) => {
@@ -117,8 +119,13 @@ fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> {
 
 /// A choice as lines of TOML, with all its settings.
 pub(crate) fn lines<C: Choice>(choice: &C) -> String {
+    lines_of("kind", choice)
+}
+
+/// [`lines`] of a choice that another key names.
+pub(crate) fn lines_of<C: Choice>(key: &str, choice: &C) -> String {
     let mut choice = choice.clone();
-    let mut out = format!("kind = \"{}\"\n", choice.name());
+    let mut out = format!("{key} = \"{}\"\n", choice.name());
     if let Some(settings) = choice.settings() {
         for (number, field) in settings.fields().iter().enumerate() {
             if let Some(text) = text(&settings.get(number)) {

@@ -5,6 +5,7 @@ use crate::scheduler;
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::described::Absent;
 use forebay_tm::mark::MarkConfig;
+use forebay_tm::rank::RankConfig;
 use forebay_tm::trim::TrimConfig;
 
 /// A kind of something, by its name in files.
@@ -29,10 +30,10 @@ impl Kind {
 }
 
 /// All kinds of a choice; `more` are the keys that a kind has beside its settings.
-fn kinds<C: Registered>(more: impl Fn(&C) -> &'static [&'static str]) -> Vec<Kind> {
+fn kinds<C: Registered>(more: impl Fn(&C) -> Vec<&'static str>) -> Vec<Kind> {
     let kind = |choice: &C| {
         let fields = fields(choice);
-        let keys: Vec<&str> = fields.iter().map(|field| field.key).chain(more(choice).iter().copied()).collect();
+        let keys: Vec<&str> = fields.iter().map(|field| field.key).chain(more(choice)).collect();
         let needed = fields.iter().filter_map(|field| match field.absent {
             Absent::Refused(example) | Absent::NeverRight(example) => {
                 let line = format!("{} = {example}", field.key);
@@ -47,7 +48,7 @@ fn kinds<C: Registered>(more: impl Fn(&C) -> &'static [&'static str]) -> Vec<Kin
 
 /// The buffer policies.
 pub fn policies() -> Vec<Kind> {
-    kinds::<PolicyConfig>(|_| &[])
+    kinds::<PolicyConfig>(|_| Vec::new())
 }
 
 /// The schedulers.
@@ -55,14 +56,19 @@ pub fn schedulers() -> Vec<Kind> {
     kinds(scheduler::rank_keys)
 }
 
+/// The rank functions of schedulers by rank.
+pub fn rank_functions() -> Vec<Kind> {
+    kinds::<RankConfig>(|_| Vec::new())
+}
+
 /// The marking rules.
 pub fn marking_rules() -> Vec<Kind> {
-    kinds::<MarkConfig>(|_| &[])
+    kinds::<MarkConfig>(|_| Vec::new())
 }
 
 /// The trimming schemes.
 pub fn trimming_schemes() -> Vec<Kind> {
-    kinds::<TrimConfig>(|_| &[])
+    kinds::<TrimConfig>(|_| Vec::new())
 }
 
 #[cfg(test)]
@@ -71,7 +77,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_described() {
-        for kind in [policies(), schedulers(), marking_rules(), trimming_schemes()].concat() {
+        for kind in [policies(), schedulers(), rank_functions(), marking_rules(), trimming_schemes()].concat() {
             assert!(!kind.about.is_empty() && kind.about.len() < 90, "{kind:?}");
         }
         assert_eq!(policies()[2].keys, ["alpha", "reserved"]);

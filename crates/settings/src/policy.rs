@@ -12,9 +12,9 @@ pub(crate) fn read(table: &Table<'_>) -> Result<PolicyConfig, Diagnostic> {
     Lookup::of(table).choice(kind)
 }
 
-/// Reads a policy from an argument, `KIND[:KEY=VALUE]...`, such as `dt:alpha=0.5` or `fb:alpha=[2,1]`. What it does not give is
-/// taken from the `[policy]` table of a switch file, as far as the policy knows the key, and else from the policy's
-/// defaults.
+/// Reads a policy from an argument, `KIND[:KEY=VALUE]...`, such as `dt:alpha=0.5` or `fb:alpha=[2,1]`. What it does not
+/// give is taken from the `[policy]` table of a switch file, as far as the policy knows the key, and else from the
+/// policy's defaults.
 pub fn read_policy(argument: &str, file: Option<&Table<'_>>) -> Result<PolicyConfig, Diagnostic> {
     from_argument(argument, file).map_err(|error| {
         // An argument has no lines.

@@ -1,59 +1,56 @@
-//! The `[scheduler]` table.
+//! The `[scheduler]` table: a scheduler, and the rank function of one that goes by rank.
 
-use crate::described::{Lookup, allow, words};
+use crate::described::{Lookup, allow, keys, lines_of, words};
 use crate::diagnostic::Diagnostic;
-use crate::table::{Table, Value};
-use forebay_tm::PerQueue;
-use forebay_tm::described::Choice;
-use forebay_tm::rank::{RankConfig, StfqConfig};
+use crate::registered::{by_name, choices, fields};
+use crate::table::Table;
+use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
 
-/// The keys that schedulers by rank have beside their own.
-const RANK_KEYS: [&str; 2] = ["rank", "flow_weights"];
+/// The key that names a rank function.
+const RANK: &str = "rank";
+
+/// The keys that schedulers by rank have beside their own: the rank function, and the settings of all of them.
+fn all_rank_keys() -> Vec<&'static str> {
+    let ranks = choices::<RankConfig>();
+    [RANK].into_iter().chain(ranks.iter().flat_map(fields).map(|field| field.key)).collect()
+}
 
 /// The keys of a scheduler beside its settings.
-pub(crate) fn rank_keys(scheduler: &SchedulerConfig) -> &'static [&'static str] {
-    if scheduler.uses_ranks() { &RANK_KEYS } else { &[] }
+pub(crate) fn rank_keys(scheduler: &SchedulerConfig) -> Vec<&'static str> {
+    if scheduler.uses_ranks() { all_rank_keys() } else { Vec::new() }
 }
 
 fn rank(table: &Table<'_>) -> Result<RankConfig, Diagnostic> {
-    let choices = [RankConfig::Given, RankConfig::Srpt, RankConfig::Stfq(StfqConfig::default()), RankConfig::Lstf];
-    let words: Vec<(&str, usize)> = choices.iter().map(RankConfig::name).zip(0..).collect();
-    let mut rank = match table.get("rank") {
-        None => RankConfig::Given,
-        Some(value) => choices[value.word(&words)?].clone(),
-    };
-    match (table.get("flow_weights"), &mut rank) {
-        (None, _) => {}
-        (Some(value), RankConfig::Stfq(config)) => config.weights = value.per_queue(Value::number)?,
-        (Some(value), _) => {
-            return Err(
-                value.error("flow weights do nothing without rank = \"stfq\"", "remove it, or add rank = \"stfq\"")
-            );
+    let kind = table.get(RANK).map_or(Ok(RankConfig::Given.name()), |value| value.word(&words::<RankConfig>(&[])))?;
+    let own = keys::<RankConfig>(kind);
+    for other in choices::<RankConfig>() {
+        for field in fields(&other).iter().filter(|field| !own.contains(&field.key)) {
+            if let Some(value) = table.get(field.key) {
+                let owner = other.name();
+                return Err(value.error(
+                    format!("{} does nothing without rank = \"{owner}\"", field.key),
+                    format!("remove it, or add rank = \"{owner}\""),
+                ));
+            }
         }
     }
-    Ok(rank)
+    Lookup::of(table).choice(kind)
 }
 
 /// Reads the `[scheduler]` table of a switch file.
 pub(crate) fn read(table: &Table<'_>) -> Result<(SchedulerConfig, RankConfig), Diagnostic> {
     let kind = table.need("kind", "kind = \"fifo\"")?.word(&words::<SchedulerConfig>(&[]))?;
-    let own = SchedulerConfig::by_name(kind).as_ref().map_or(&[][..], rank_keys);
-    allow::<SchedulerConfig>(table, kind, own, &RANK_KEYS)?;
+    let own = by_name(kind).as_ref().map_or_else(Vec::new, rank_keys);
+    allow::<SchedulerConfig>(table, kind, &own, &all_rank_keys())?;
     Ok((Lookup::of(table).choice(kind)?, rank(table)?))
 }
 
 /// A scheduler and where ranks come from, as lines of TOML.
 pub(crate) fn lines(scheduler: &SchedulerConfig, rank: &RankConfig) -> String {
-    let mut out = crate::described::lines(scheduler);
+    let mut out = lines_of("kind", scheduler);
     if *rank != RankConfig::Given {
-        out.push_str(&format!("rank = \"{}\"\n", rank.name()));
-    }
-    if let RankConfig::Stfq(config) = rank {
-        match &config.weights {
-            PerQueue::All(weight) => out.push_str(&format!("flow_weights = {weight}\n")),
-            PerQueue::Each(weights) => out.push_str(&format!("flow_weights = {weights:?}\n")),
-        }
+        out.push_str(&lines_of(RANK, rank));
     }
     out
 }

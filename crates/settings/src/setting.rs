@@ -8,8 +8,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 /// What some arguments change in a document.
 ///
-/// A value is TOML, or a bare word or number with a unit, which is taken as text: `abm`, `80us`. A key is a path of keys, with
-/// a number for an element of a list: `workload.0.load`. Tables on the way are made if they are not there.
+/// A value is TOML, or a bare word or number with a unit, which is taken as text: `abm`, `80us`. A key is a path of
+/// keys, with a number for an element of a list: `workload.0.load`. Tables on the way are made if they are not there.
 #[derive(Debug, Default)]
 pub struct Settings {
     pub(crate) settings: Vec<Setting>,
@@ -20,7 +20,8 @@ pub struct Settings {
 pub(crate) struct Setting {
     /// What errors call it.
     pub(crate) name: String,
-    /// Where its spans begin: behind the text of the file and all other arguments, so that a span tells where it is from.
+    /// Where its spans begin: behind the text of the file and all other arguments, so that a span tells where it is
+    /// from.
     pub(crate) start: usize,
     path: Vec<String>,
     /// `value = ...`

@@ -10,22 +10,7 @@ use forebay_tm::mark::MarkConfig;
 use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Rate, TmConfig, ValidConfig};
-
-const TOP_KEYS: [&str; 12] = [
-    "ports",
-    "rate",
-    "queues",
-    "buffer",
-    "cell",
-    "cell_pointers",
-    "queue_capacity",
-    "seed",
-    "policy",
-    "scheduler",
-    "ecn",
-    "trim",
-];
+use forebay_tm::{Bytes, Rate, TmConfig, ValidConfig};
 
 /// A switch file that has been read.
 pub struct SwitchFile<'a> {
@@ -51,7 +36,8 @@ impl<'a> SwitchFile<'a> {
     /// The switch it describes.
     pub fn switch(&self) -> Result<ValidConfig, Diagnostic> {
         let root = self.document.root();
-        root.allow(&TOP_KEYS, |_| false, "")?;
+        let keys: Vec<&str> = ["ports", "rate"].into_iter().chain(config_keys()).collect();
+        root.allow(&keys, |_| false, "")?;
         let config = read_config(&root, rates(&root)?)?;
         self.validate(config)
     }
@@ -73,28 +59,14 @@ pub fn read_switch(file: &str, text: &str) -> Result<ValidConfig, Diagnostic> {
 }
 
 /// The keys of a switch file that stand for what [`read_config`] reads.
-pub const CONFIG_KEYS: [&str; 10] =
-    ["queues", "buffer", "cell", "cell_pointers", "queue_capacity", "seed", "policy", "scheduler", "ecn", "trim"];
+pub fn config_keys() -> impl Iterator<Item = &'static str> {
+    TmConfig::FIELDS.iter().map(|field| field.key).chain(["policy", "scheduler", "ecn", "trim"])
+}
 
 /// Reads the switch that a table describes, but for the rates of its ports, which are given.
 pub fn read_config(root: &Table<'_>, rates: Vec<Rate>) -> Result<TmConfig, Diagnostic> {
-    let buffer = root.need("buffer", "buffer = \"9MB\"")?.bytes()?;
-    let mut config = TmConfig::new(rates, buffer);
-    if let Some(value) = root.get("queues") {
-        config.queues = value.number()?;
-    }
-    if let Some(value) = root.get("cell") {
-        config.cell = value.bytes()?;
-    }
-    if let Some(value) = root.get("cell_pointers") {
-        config.cell_pointers = value.boolean()?;
-    }
-    if let Some(value) = root.get("queue_capacity") {
-        config.queue_capacity = Some(value.number()?);
-    }
-    if let Some(value) = root.get("seed") {
-        config.seed = value.integer()?;
-    }
+    let mut config = TmConfig::new(rates, Bytes::ZERO);
+    Lookup::of(root).read(&mut config)?;
     let tables = read_switch_tables(root)?;
     config.policy = tables.policy.ok_or_else(|| Diagnostic {
         problem: "this table is missing".into(),

@@ -16,7 +16,8 @@ use toml::de::{DeTable, DeValue};
 pub(crate) struct Source<'a> {
     file: &'a str,
     text: &'a str,
-    /// The arguments that change the document: where the spans of each begin (all lie behind the text), and what errors call it.
+    /// The arguments that change the document: where the spans of each begin (all lie behind the text), and what errors
+    /// call it.
     arguments: Vec<(usize, String)>,
 }
 
@@ -130,7 +131,8 @@ impl<'d> Table<'d> {
         Some(Value { source: self.source, field: self.field(key), value })
     }
 
-    /// The values of two keys that exclude each other: where an argument gives one of them, the file's other one does not matter.
+    /// The values of two keys that exclude each other: where an argument gives one of them, the file's other one does
+    /// not matter.
     pub fn alternatives(&self, one: &str, other: &str) -> (Option<Value<'d>>, Option<Value<'d>>) {
         let is_argument = |value: &Value<'d>| self.source.argument(&value.value.span()).is_some();
         match (self.get(one), self.get(other)) {
@@ -145,8 +147,8 @@ impl<'d> Table<'d> {
         self.get(key).ok_or_else(|| self.missing(key, example))
     }
 
-    /// Whether the table's `kind` was given by an argument: then keys of the kind that the file has do not matter, and what the
-    /// new kind needs may come from its defaults.
+    /// Whether the table's `kind` was given by an argument: then keys of the kind that the file has do not matter, and
+    /// what the new kind needs may come from its defaults.
     pub fn is_lenient(&self) -> bool {
         self.get("kind").is_some_and(|kind| self.source.argument(&kind.value.span()).is_some())
     }
@@ -249,7 +251,8 @@ impl<'d> Table<'d> {
         elements.iter().enumerate().map(table).collect()
     }
 
-    /// The table's keys and values as lines of TOML, in the order of [`Table::keys`]; tables inside it are written inline.
+    /// The table's keys and values as lines of TOML, in the order of [`Table::keys`]; tables inside it are written
+    /// inline.
     pub fn to_toml(&self) -> String {
         self.to_toml_without("", "")
     }
@@ -269,8 +272,8 @@ impl<'d> Table<'d> {
         keys.iter().filter_map(find).map(written).collect()
     }
 
-    /// Refuses keys that are not `known`. `elsewhere` tells keys that mean something with another `kind`; they are passed over if
-    /// the kind was changed by an argument and they were not.
+    /// Refuses keys that are not `known`. `elsewhere` tells keys that mean something with another `kind`; they are
+    /// passed over if the kind was changed by an argument and they were not.
     pub fn allow(&self, known: &[&str], elsewhere: impl Fn(&str) -> bool, kind: &str) -> Result<(), Diagnostic> {
         let lenient = self.is_lenient();
         let mut wrong: Vec<_> = self
@@ -331,7 +334,8 @@ impl<'d> Value<'d> {
         self.error(format!("this is {found}"), format!("give {wanted}"))
     }
 
-    /// The value as an argument takes it (see [`Settings`]): TOML, but text without quotes where it would be taken for the same text.
+    /// The value as an argument takes it (see [`Settings`]): TOML, but text without quotes where it would be taken for
+    /// the same text.
     pub fn to_argument(&self) -> String {
         match self.value.get_ref() {
             DeValue::String(text) if is_plain_text(text) => text.to_string(),

@@ -58,8 +58,8 @@ pub(crate) fn line(name: &str, found: &DeValue<'_>) -> String {
     format!("{} = {}\n", key(name), value(found))
 }
 
-/// Writes the tables `[policy]`, `[scheduler]`, `[ecn]` and `[trim]`, as far as they are there. Their names follow `prefix`, such as
-/// "tier.leaf.".
+/// Writes the tables `[policy]`, `[scheduler]`, `[ecn]` and `[trim]`, as far as they are there. Their names follow
+/// `prefix`, such as "tier.leaf.".
 pub fn write_switch_tables(prefix: &str, tables: &SwitchTables, out: &mut String) {
     let none = || format!("kind = \"{NONE}\"\n");
     if let Some(policy) = &tables.policy {

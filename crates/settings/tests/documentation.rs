@@ -1,9 +1,11 @@
-//! The tables of `docs/switch.md` are made from the settings' own descriptions. With `FOREBAY_WRITE_DOCS=1` this test writes them.
+//! The tables of `docs/switch.md` are made from the settings' own descriptions. With `FOREBAY_WRITE_DOCS=1` this test
+//! writes them.
 
 use forebay_settings::setting_text;
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::described::{Absent, Choice, Kind, Value};
 use forebay_tm::mark::MarkConfig;
+use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::TrimConfig;
 use std::fmt::Write;
@@ -74,6 +76,7 @@ fn the_tables_of_the_page_are_those_of_the_settings() {
     let mut made = page.clone();
     made = with(&made, "policy", &tables::<PolicyConfig>());
     made = with(&made, "scheduler", &tables::<SchedulerConfig>());
+    made = with(&made, "rank", &tables::<RankConfig>());
     made = with(&made, "ecn", &tables::<MarkConfig>());
     made = with(&made, "trim", &tables::<TrimConfig>());
     if std::env::var_os("FOREBAY_WRITE_DOCS").is_some() {

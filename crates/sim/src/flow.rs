@@ -27,6 +27,8 @@ pub struct FlowSpec {
     pub workload: u16,
     /// The query it belongs to, or [`NONE`].
     pub query: u32,
+    /// The round of its workload that it is a part of (all-reduce, all-to-all), from 0; [`NONE`] for other flows.
+    pub round: u32,
     /// Flows that must have arrived, at this flow's source, before it starts.
     pub waits_for: u16,
     /// The closed-loop session it belongs to, or [`NONE`].
@@ -48,6 +50,7 @@ impl Default for FlowSpec {
             transport: 0,
             workload: 0,
             query: NONE,
+            round: NONE,
             waits_for: 0,
             session: NONE,
             is_response: false,

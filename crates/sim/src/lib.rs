@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod chip;
+pub mod described;
 pub mod engine;
 mod event_queue;
 pub mod flow;

@@ -2,6 +2,7 @@
 
 use crate::event_queue::FixedEventQueue;
 use crate::flows::FlowTable;
+use crate::measure::drops::Drops;
 use crate::measure::trace::Tracer;
 use crate::paths::Fabric;
 use crate::scenario::PathChoice;
@@ -15,6 +16,8 @@ pub(crate) struct Net {
     pub(crate) traffic: Traffic,
     pub(crate) fabric: Fabric,
     pub(crate) tracer: Tracer,
+    /// Drops, if they are kept.
+    pub(crate) drops: Drops,
     pub(crate) paths: PathChoice,
     /// Packets are traced, or carry in-band telemetry: they are looked at at every switch.
     pub(crate) watched: bool,

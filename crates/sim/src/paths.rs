@@ -71,6 +71,11 @@ impl Fabric {
         Self { hosts: plan.hosts.len(), ports, routes, salts }
     }
 
+    /// The rate of a host's link.
+    pub(crate) fn host_rate(&self, host: u32) -> Rate {
+        self.ports[host as usize].first().map_or(Rate::default(), |(_, rate, _)| *rate)
+    }
+
     /// The links from one host to another, as a packet with this hash goes while everything works.
     pub(crate) fn path(&self, from: u32, to: u32, hash: u32) -> Vec<(Rate, Duration)> {
         let (mut node, rate, delay) = self.ports[from as usize][0];

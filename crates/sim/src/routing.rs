@@ -95,7 +95,7 @@ impl Ports {
 /// Where a host is attached.
 #[derive(Clone, Copy, Debug)]
 struct Attachment {
-    /// The switch; [`CUT_OFF`] if there is no way to it.
+    /// The switch; [`CUT_OFF`] if there is no path to it.
     switch: u16,
     /// The column of the switch in the table.
     column: u16,
@@ -181,7 +181,7 @@ impl Routes {
         routes
     }
 
-    /// The ports of a switch that are on shortest paths to a host, in order; none if there is no way. Parallel cables are ports of
+    /// The ports of a switch that are on shortest paths to a host, in order; none if there is no path. Parallel cables are ports of
     /// their own.
     #[inline(always)]
     pub fn ports(&self, switch: usize, host: u32) -> &[u16] {
@@ -266,7 +266,7 @@ impl NextHops {
     /// Set in an entry that names a group.
     const GROUP: u16 = 1 << 15;
 
-    /// The port to a host. `choose` picks one of several equal ports by number; `None` if there is no way.
+    /// The port to a host. `choose` picks one of several equal ports by number; `None` if there is no path.
     #[inline(always)]
     pub fn port(&self, host: u32, choose: impl FnOnce(usize) -> usize) -> Option<usize> {
         let entry = self.to[host as usize];
@@ -305,7 +305,7 @@ fn attach(plan: &NetworkPlan, ports: &Ports, alive: &Alive) -> (Vec<Attachment>,
     (hosts, destinations)
 }
 
-/// The distance of every switch from one of them, [`u32::MAX`] without a way: breadth first.
+/// The distance of every switch from one of them, [`u32::MAX`] without a path: breadth first.
 fn measure(
     plan: &NetworkPlan,
     ports: &Ports,

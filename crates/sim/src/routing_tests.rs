@@ -1,17 +1,16 @@
 //! Tests of routes and of the choice among equal ones.
 
 use super::*;
-use crate::topology::tests::wire;
-use crate::topology::{Dumbbell, FatTree, LeafSpine};
+use crate::topology::{Dumbbell, FatTree, LeafSpine, TopologySettings as _};
 use forebay_tm::Instant;
 use std::collections::BTreeSet;
 
 fn leaf_spine() -> NetworkPlan {
-    LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 4, parallel: 2, host: wire(10, 1), uplink: wire(40, 1) }.plan()
+    LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 4, parallel: 2, ..LeafSpine::default() }.plan().unwrap()
 }
 
 fn fat_tree(k: usize) -> NetworkPlan {
-    FatTree { k, oversubscription: 1, host: wire(10, 1), aggregation: wire(10, 1), core: wire(10, 1) }.plan()
+    FatTree { k, ..FatTree::default() }.plan().unwrap()
 }
 
 fn down(plan: &NetworkPlan, elements: &[Element]) -> Alive {
@@ -28,7 +27,7 @@ fn routes(plan: &NetworkPlan, alive: &Alive) -> Routes {
 
 #[test]
 fn ports_follow_the_order_of_the_cables() {
-    let plan = Dumbbell { left: 2, right: 1, edge: wire(10, 1), bottleneck: wire(1, 1) }.plan();
+    let plan = Dumbbell { left: 2, right: 1, ..Dumbbell::default() }.plan().unwrap();
     let ports = Ports::new(&plan);
     let peers = |node| ports.of(node).iter().map(|port| port.peer).collect::<Vec<_>>();
     assert_eq!(peers(3), [0, 1, 4]);

@@ -33,10 +33,7 @@ pub enum Framing {
 
 impl From<&TransportKind> for Framing {
     fn from(kind: &TransportKind) -> Self {
-        match kind {
-            TransportKind::Ndp(_) | TransportKind::Udp(_) => Self::Udp,
-            _ => Self::Tcp,
-        }
+        if kind.settings().rides_on_udp() { Self::Udp } else { Self::Tcp }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Links with the packets on them, and every node's event_queue.
 
 use crate::event_queue::{Clock, EventQueue, Key, NEVER, arrival_rank};
+use crate::measure::breakdown::Trails;
 use crate::packet::{Arena, Metadata, Slot};
 use forebay_tm::{Duration, Instant, Rate};
 
@@ -109,6 +110,23 @@ impl Link {
         sent
     }
 
+    /// Packets that it was ever given.
+    pub(crate) fn given(&self) -> u64 {
+        self.put
+    }
+
+    /// Packets, with their bytes, that it was given and has not begun to send.
+    pub(crate) fn not_started(&self, now: Instant) -> impl Iterator<Item = (Slot, u32)> {
+        let places = self.ring.len();
+        let in_flight = if self.up { (self.put + places as u64 - self.full_at) as usize } else { 0 };
+        let back = (1..=in_flight).map(move |back| self.ring[(self.put as usize - back) & (places - 1)]);
+        let waits = move |packet: &InFlight| {
+            let took = self.delay.ps() + self.rate.serialization(u64::from(packet.metadata.bytes())).ps();
+            packet.arrival.ps() - took > now.ps()
+        };
+        back.take_while(waits).map(|packet| (packet.metadata.packet, packet.metadata.bytes()))
+    }
+
     fn is_empty(&self) -> bool {
         !self.up || self.put + self.ring.len() as u64 == self.full_at
     }
@@ -177,6 +195,8 @@ pub(crate) struct Wires {
     /// Packets of those that were on none; and packets that were put on a link, but crossed no wire.
     never_sent: u64,
     came_around: u64,
+    /// The way of every packet, if that is asked for.
+    pub(crate) trails: Trails,
 }
 
 impl Wires {
@@ -190,6 +210,7 @@ impl Wires {
             lost: 0,
             never_sent: 0,
             came_around: 0,
+            trails: Trails::default(),
         }
     }
 
@@ -227,6 +248,9 @@ impl Wires {
         let wire = &mut self.links[link as usize];
         // No run lasts until the end of time.
         let end = Instant::from_ps(start.ps() + wire.time_of(metadata.bytes()));
+        if self.trails.on {
+            self.trails.hop(metadata.packet, link, start, end.ps() - start.ps(), wire.delay);
+        }
         let launch = wire.launch(metadata, end, self.clock);
         self.see_to(launch, link, metadata);
         end
@@ -239,7 +263,11 @@ impl Wires {
         if wire.free_at.ps() > now.ps() + ahead.ps() {
             return false;
         }
-        let end = Instant::from_ps(now.max(wire.free_at).ps() + wire.time_of(metadata.bytes()));
+        let start = now.max(wire.free_at);
+        let end = Instant::from_ps(start.ps() + wire.time_of(metadata.bytes()));
+        if self.trails.on {
+            self.trails.hop(metadata.packet, link, start, end.ps() - start.ps(), wire.delay);
+        }
         wire.free_at = end;
         let launch = wire.launch(metadata, end, self.clock);
         self.see_to(launch, link, metadata);

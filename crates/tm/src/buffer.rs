@@ -1,9 +1,11 @@
-//! The shared buffer as hardware has it: cells, packet descriptors on free lists, queues as linked lists of descriptors.
+//! The shared buffer as hardware has it: cells, packet descriptors on free lists, queues as linked lists of
+//! descriptors.
 //!
 //! A packet is charged in whole cells. Which cells it gets never changes a verdict, so by default cells are credits
 //! that are counted; with [`CellMemory`] every cell is a pointer on a real list, as the hardware model needs it.
 
 mod cells;
+mod descriptors;
 #[cfg(test)]
 mod tests;
 
@@ -13,56 +15,10 @@ use crate::units::Bytes;
 use alloc::vec;
 use alloc::vec::Vec;
 use cells::CellMemory;
+use descriptors::NIL;
 
-/// "No descriptor", "no cell".
-const NIL: u32 = u32::MAX;
-
-/// Set in [`Descriptor::length`] when the payload was cut.
-const HEADER: u32 = 1 << 31;
-
-/// The index of a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(u32);
-
-/// A waiting packet. 32 bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Descriptor {
-    next: u32,
-    prev: u32,
-    length: u32,
-    /// Bytes charged to the shared buffer; 0 for a packet of a header queue.
-    charge: u32,
-    pub(crate) id: PacketId,
-    pub(crate) rank: u64,
-}
-
-impl Descriptor {
-    /// A packet that is not on any list yet.
-    pub(crate) fn new(id: PacketId, bytes: u32, charge: u32, rank: u64) -> Self {
-        Self { next: NIL, prev: NIL, length: bytes, charge, id, rank }
-    }
-
-    /// Marks the packet as cut to its header.
-    pub(crate) fn cut(mut self) -> Self {
-        self.length |= HEADER;
-        self
-    }
-
-    /// Its length on the wire.
-    pub(crate) fn bytes(&self) -> u32 {
-        self.length & !HEADER
-    }
-
-    /// Bytes charged to the shared buffer.
-    pub(crate) fn charge(&self) -> u64 {
-        u64::from(self.charge)
-    }
-
-    /// Whether its payload was cut.
-    pub(crate) fn is_header(&self) -> bool {
-        self.length & HEADER != 0
-    }
-}
+pub(crate) use descriptors::Descriptor;
+pub use descriptors::{Descriptors, List, Slot};
 
 /// A packet that has left its queue.
 #[derive(Clone, Copy, Debug)]
@@ -76,153 +32,29 @@ pub(crate) struct Taken {
     pub(crate) after: u64,
 }
 
-/// A list of descriptors, first in first out, with a tail that can be taken back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct List {
-    head: u32,
-    tail: u32,
-    len: u32,
-}
-
-impl Default for List {
-    fn default() -> Self {
-        Self { head: NIL, tail: NIL, len: 0 }
-    }
-}
-
-impl List {
-    pub(crate) fn len(&self) -> usize {
-        self.len as usize
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    pub(crate) fn head(&self) -> Option<Slot> {
-        (self.len > 0).then_some(Slot(self.head))
-    }
-}
-
-/// All descriptors; the unused ones form a free list. Grows to the largest number of packets that ever waited, then
-/// allocates no more.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Descriptors {
-    slots: Vec<Descriptor>,
-    /// The first unused one; the others follow by their `next`, up to the first index beyond all descriptors.
-    free: u32,
-}
-
-impl Descriptors {
-    #[inline]
-    pub(crate) fn get(&self, slot: Slot) -> &Descriptor {
-        &self.slots[slot.0 as usize]
-    }
-
-    pub(crate) fn allocate(&mut self, descriptor: Descriptor) -> Slot {
-        let free = self.free;
-        if free as usize >= self.slots.len() {
-            self.grow();
-        }
-        let slot = &mut self.slots[free as usize];
-        self.free = slot.next;
-        *slot = descriptor;
-        Slot(free)
-    }
-
-    /// Makes one more free descriptor, which is the one that `free` names: the free list always ends with the first index
-    /// that is not in use yet.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let next =
-            u32::try_from(self.slots.len() + 1).ok().filter(|next| *next != NIL).expect("fewer than 2^32 packets wait");
-        self.slots.push(Descriptor { next, ..Descriptor::new(PacketId::default(), 0, 0, 0) });
-    }
-
-    #[inline(always)]
-    pub(crate) fn release(&mut self, slot: Slot) -> Descriptor {
-        let descriptor = &mut self.slots[slot.0 as usize];
-        let taken = *descriptor;
-        descriptor.next = self.free;
-        self.free = slot.0;
-        taken
-    }
-
-    /// Descriptors in use. Walks the free list; for checks.
-    pub(crate) fn in_use(&self) -> usize {
-        let free =
-            core::iter::successors(self.slots.get(self.free as usize), |slot| self.slots.get(slot.next as usize));
-        self.slots.len() - free.count()
-    }
-
-    #[inline(always)]
-    pub(crate) fn push_back(&mut self, list: &mut List, slot: Slot) {
-        let tail = core::mem::replace(&mut list.tail, slot.0);
-        if list.len == 0 {
-            list.head = slot.0;
-        } else {
-            let slots = self.slots.as_mut_slice();
-            slots[tail as usize].next = slot.0;
-            slots[slot.0 as usize].prev = tail;
-        }
-        list.len += 1;
-    }
-
-    /// The links at the ends of a list are whatever they were: its length says where it ends.
-    #[inline(always)]
-    pub(crate) fn pop_front(&mut self, list: &mut List) -> Option<Slot> {
-        if list.len == 0 {
-            return None;
-        }
-        let head = list.head;
-        list.head = self.slots[head as usize].next;
-        list.len -= 1;
-        Some(Slot(head))
-    }
-
-    pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Slot> {
-        if list.len == 0 {
-            return None;
-        }
-        let tail = list.tail;
-        list.tail = self.slots[tail as usize].prev;
-        list.len -= 1;
-        Some(Slot(tail))
-    }
-
-    /// The slots of a list from head to tail, for checks.
-    pub(crate) fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = Slot> + 'a {
-        let mut next = list.head;
-        (0..list.len).map(move |_| {
-            let here = Slot(next);
-            next = self.get(here).next;
-            here
-        })
-    }
-}
-
 /// One queue: its packets and what the buffer charges it.
 ///
-/// The order of the fields is fixed, and no two that change together are neighbours: as a pair they would be packed into a
-/// vector register, which costs more.
+/// What has left is not counted: it is what has joined and neither waits nor was evicted.
+///
+/// The order of the fields is fixed, and no two that change together are neighbours: as a pair they would be packed
+/// into a vector register, which costs more. Its size is a power of two, which makes finding it a shift.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Queue {
-    /// Packets that joined.
+    /// Whole packets that joined.
     packets_in: u64,
     /// The waiting packets. Where the scheduler keeps its own order (PIFO, SP-PIFO, PIEO, AFQ) only the length is used.
     list: List,
-    /// Packets picked for transmission.
-    packets_out: u64,
+    /// How many of the waiting packets are headers.
+    headers: u32,
     /// The policy's factor for this queue; kept here because it is needed whenever the length is.
     pub(crate) alpha: f64,
     /// The lengths on the wire of the packets that joined.
     bytes_in: u64,
     /// The largest `q_i` so far.
     pub(crate) peak: u64,
-    /// The lengths on the wire of the packets that were picked.
-    bytes_out: u64,
+    /// How much of `q_i` is not the length of a whole packet: the rest of cells, and headers.
+    beyond: u64,
     /// `q_i`: bytes charged.
     pub(crate) bytes: u64,
 }
@@ -234,15 +66,24 @@ impl Queue {
         self.list.len
     }
 
+    /// A packet joins the queue, which holds `before` bytes.
     #[inline(always)]
-    fn charge<const PLAIN: bool>(&mut self, descriptor: &Descriptor) {
-        self.bytes += descriptor.charge();
+    fn charge<const PLAIN: bool>(&mut self, before: u64, descriptor: &Descriptor) {
+        self.bytes = before + descriptor.charge();
         if self.bytes > self.peak {
             self.peak = self.bytes;
         }
-        if PLAIN || !descriptor.is_header() {
+        if PLAIN {
             self.packets_in += 1;
-            self.bytes_in += u64::from(if PLAIN { descriptor.length } else { descriptor.bytes() });
+            self.bytes_in += u64::from(descriptor.length);
+            return;
+        }
+        self.beyond += descriptor.beyond();
+        if descriptor.is_header() {
+            self.headers += 1;
+        } else {
+            self.packets_in += 1;
+            self.bytes_in += u64::from(descriptor.bytes());
         }
     }
 
@@ -251,8 +92,6 @@ impl Queue {
     fn passed(&mut self, charge: u64) -> bool {
         self.packets_in += 1;
         self.bytes_in += charge;
-        self.packets_out += 1;
-        self.bytes_out += charge;
         let is_peak = charge > self.peak;
         if is_peak {
             self.peak = charge;
@@ -261,31 +100,31 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor, sent: bool) -> Taken {
+    fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor) -> Taken {
         let (charge, header) = (descriptor.charge(), !PLAIN && descriptor.is_header());
         let bytes = if PLAIN { descriptor.length } else { descriptor.bytes() };
         self.bytes -= charge;
-        if sent && !header {
-            self.packets_out += 1;
-            self.bytes_out += u64::from(bytes);
+        if !PLAIN {
+            self.beyond -= descriptor.beyond();
+            self.headers -= u32::from(header);
         }
         Taken { id: descriptor.id, bytes, charge, rank: descriptor.rank, header, after: self.bytes }
     }
 
-    /// Packets that joined whole, that were picked for transmission whole, and that wait.
+    /// Packets that joined whole, and what waits.
     pub(crate) fn totals(&self) -> Totals {
+        let whole = u64::from(self.packets() - self.headers);
         Totals {
             admitted: Count { packets: self.packets_in, bytes: self.bytes_in },
-            sent: Count { packets: self.packets_out, bytes: self.bytes_out },
             waiting: Count { packets: u64::from(self.packets()), bytes: self.bytes },
+            waiting_whole: Count { packets: whole, bytes: self.bytes - self.beyond },
             peak: Bytes::new(self.peak),
         }
     }
 
-    /// A packet that was picked for transmission whole was not sent after all.
-    pub(crate) fn unsend(&mut self, bytes: u32) {
-        self.packets_out -= 1;
-        self.bytes_out -= u64::from(bytes);
+    /// Headers that wait among the data.
+    pub(crate) fn headers(&self) -> u32 {
+        self.headers
     }
 
     /// The packet that has waited longest, in a queue that keeps the order of arrival.
@@ -309,6 +148,20 @@ impl Count {
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
+    }
+
+    /// Takes one back that was added.
+    pub(crate) fn take_back(&mut self, bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(bytes);
+    }
+}
+
+impl core::ops::Sub for Count {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { packets: self.packets - other.packets, bytes: self.bytes - other.bytes }
     }
 }
 
@@ -438,12 +291,13 @@ impl Buffer {
         }
         q.list.tail = free;
         q.list.len = len + 1;
-        q.charge::<PLAIN>(&descriptor);
+        q.charge::<PLAIN>(before, &descriptor);
         self.charge_pool::<PLAIN>(Slot(free), descriptor.charge());
         before
     }
 
-    /// A packet has joined an empty queue and been picked in the same instant. Returns whether this was the peak of the queue.
+    /// A packet has joined an empty queue and been picked in the same instant. Returns whether this was the peak of the
+    /// queue.
     #[inline(always)]
     pub(crate) fn passed(&mut self, queue: usize, charge: u64) -> bool {
         let free = self.free - charge;
@@ -472,14 +326,14 @@ impl Buffer {
         let q = &mut self.queues[queue];
         q.list.len += 1;
         let before = q.bytes;
-        q.charge::<false>(&descriptor);
+        q.charge::<false>(before, &descriptor);
         self.charge_pool::<false>(slot, descriptor.charge());
         (slot, before)
     }
 
-    /// Takes the head of a queue that is not empty off its list and out of the accounts. `sent` if it goes onto the wire.
+    /// Takes the head of a queue that is not empty off its list and out of the accounts.
     #[inline(always)]
-    pub(crate) fn pop_head<const PLAIN: bool>(&mut self, queue: usize, sent: bool) -> Taken {
+    pub(crate) fn pop_head<const PLAIN: bool>(&mut self, queue: usize) -> Taken {
         let q = &mut self.queues[queue];
         let slot = q.list.head;
         let descriptor = &mut self.slots.slots[slot as usize];
@@ -487,7 +341,7 @@ impl Buffer {
         q.list.len -= 1;
         descriptor.next = self.slots.free;
         self.slots.free = slot;
-        let taken = q.discharge::<PLAIN>(descriptor, sent);
+        let taken = q.discharge::<PLAIN>(descriptor);
         self.discharge_pool::<PLAIN>(Slot(slot), taken.charge);
         taken
     }
@@ -495,18 +349,18 @@ impl Buffer {
     /// Takes the tail of a queue that is not empty off its list and out of the accounts.
     pub(crate) fn pop_tail(&mut self, queue: usize) -> Taken {
         let slot = self.slots.pop_back(&mut self.queues[queue].list).expect("the queue is not empty");
-        self.discharge(queue, slot, false)
+        self.discharge(queue, slot)
     }
 
     /// Takes a packet out of a queue whose order the scheduler keeps, after the scheduler has let it go.
-    pub(crate) fn release(&mut self, queue: usize, slot: Slot, sent: bool) -> Taken {
+    pub(crate) fn release(&mut self, queue: usize, slot: Slot) -> Taken {
         self.queues[queue].list.len -= 1;
-        self.discharge(queue, slot, sent)
+        self.discharge(queue, slot)
     }
 
-    fn discharge(&mut self, queue: usize, slot: Slot, sent: bool) -> Taken {
+    fn discharge(&mut self, queue: usize, slot: Slot) -> Taken {
         let descriptor = self.slots.release(slot);
-        let taken = self.queues[queue].discharge::<false>(&descriptor, sent);
+        let taken = self.queues[queue].discharge::<false>(&descriptor);
         self.discharge_pool::<false>(slot, taken.charge);
         taken
     }
@@ -551,13 +405,16 @@ impl Buffer {
 
     /// Whether the accounts agree with the lists: `Q = sum q_i`, `q_i` = the charges of the packets in `waiting(i)`,
     /// cells used + cells free = cells in all, no descriptor lost. A slow check for tests.
-    pub(crate) fn is_consistent(&self, waiting: impl Fn(usize) -> Vec<Slot>, header_packets: usize) -> bool {
+    pub(crate) fn is_consistent(&self, waiting: impl Fn(usize) -> Vec<Slot>) -> bool {
         let mut all = Vec::new();
         let mut used = 0;
         for (i, queue) in self.queues.iter().enumerate() {
             let slots = waiting(i);
             let bytes: u64 = slots.iter().map(|slot| self.slots.get(*slot).charge()).sum();
-            if bytes != queue.bytes || slots.len() != queue.packets() as usize {
+            let whole = slots.iter().map(|slot| self.slots.get(*slot)).filter(|packet| !packet.is_header());
+            let mut sum = Count::default();
+            whole.for_each(|packet| sum.add(packet.bytes()));
+            if bytes != queue.bytes || slots.len() != queue.packets() as usize || sum != queue.totals().waiting_whole {
                 return false;
             }
             used += bytes;
@@ -566,7 +423,7 @@ impl Buffer {
         used == self.used()
             && used <= self.capacity
             && used % u64::from(self.cell) == 0
-            && all.len() + header_packets == self.slots.in_use()
+            && all.len() == self.slots.in_use()
             && self.cells.as_ref().is_none_or(|cells| cells.is_whole(all.iter().copied()))
     }
 }

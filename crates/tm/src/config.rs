@@ -1,6 +1,7 @@
 //! A switch as it is described ([`TmConfig`]) and as it has been checked ([`ValidConfig`]).
 
 use crate::admit::{CompleteSharingConfig, PolicyConfig};
+use crate::described::describe;
 use crate::mark::MarkConfig;
 use crate::rank::RankConfig;
 use crate::schedule::SchedulerConfig;
@@ -46,6 +47,23 @@ pub struct TmConfig {
     pub trim: Option<TrimConfig>,
     /// Where random draws start (RED, intelligent buffer).
     pub seed: u64,
+}
+
+describe! {
+    TmConfig {
+        /// `K`: queues per port.
+        queues: usize,
+        /// `B`: the shared buffer.
+        buffer: Bytes => given "\"9MB\"",
+        /// `c`: a packet is charged in cells of so many bytes.
+        cell: Bytes,
+        /// Whether every cell is a pointer on a list, as in hardware. It changes no verdict.
+        cell_pointers: bool,
+        /// Packets that may wait in one queue.
+        queue_capacity: Option<usize>,
+        /// Where random draws start (RED, intelligent buffer).
+        seed: u64,
+    }
 }
 
 impl TmConfig {
@@ -112,7 +130,7 @@ impl TmConfig {
         self.scheduler.validate(&self)?;
         self.rank.validate(&self)?;
         if let Some(mark) = &self.mark {
-            mark.validate()?;
+            mark.validate(&self)?;
         }
         if let Some(trim) = &self.trim {
             trim.validate()?;

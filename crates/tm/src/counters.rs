@@ -1,7 +1,7 @@
 //! What has happened, per queue, per port and for the whole buffer.
 //!
-//! The core counts per queue as packets pass; ports and the pool are sums over their queues, made when somebody asks. Only
-//! high watermarks are kept at every level, since they are not sums.
+//! The core counts per queue as packets pass; ports and the pool are sums over their queues, made when somebody asks.
+//! Only high watermarks are kept at every level, since they are not sums.
 
 pub use crate::buffer::Count;
 use crate::units::Bytes;
@@ -16,9 +16,9 @@ pub(crate) struct Losses {
     pub(crate) marked: Count,
     /// Headers of trimmed packets that were sent.
     pub(crate) headers_sent: Count,
-    /// Headers that were pushed out or expelled from a data queue (cut payload).
-    pub(crate) headers_lost: u64,
-    /// Dropped here, but their headers were kept elsewhere.
+    /// Headers that were pushed out or expelled from a data queue (cut payload), or discarded after they were picked.
+    pub(crate) headers_lost: Count,
+    /// Cut to a header that the caller keeps.
     pub(crate) mirrored: Count,
 }
 
@@ -27,20 +27,34 @@ impl Losses {
         self.dropped[reason as usize].add(bytes);
     }
 
-    /// A packet that was dropped counts as trimmed instead.
-    pub(crate) fn mirror(&mut self, reason: Reason, bytes: u32) {
-        let dropped = &mut self.dropped[reason as usize];
-        dropped.packets -= 1;
-        dropped.bytes -= u64::from(bytes);
+    /// The caller has kept the header of a packet that was dropped: it counts as trimmed instead.
+    pub(crate) fn keep_header(&mut self, reason: Reason, bytes: u32) {
+        self.dropped[reason as usize].take_back(bytes);
         self.mirrored.add(bytes);
+    }
+
+    /// A header that was picked for transmission was not sent after all.
+    pub(crate) fn discard_header(&mut self, bytes: u32) {
+        self.headers_sent.take_back(bytes);
+        self.headers_lost.add(bytes);
+        self.drop(Reason::Expelled, bytes);
+    }
+
+    /// Whole packets that were admitted and neither wait nor were sent.
+    pub(crate) fn evicted(&self) -> Count {
+        let mut evicted = self.dropped[Reason::PushedOut as usize];
+        evicted += self.dropped[Reason::Expelled as usize];
+        evicted - self.headers_lost
     }
 }
 
 /// What a queue counts on the way of every packet.
 pub(crate) struct Totals {
     pub(crate) admitted: Count,
-    pub(crate) sent: Count,
+    /// Packets and headers, with the bytes that they are charged.
     pub(crate) waiting: Count,
+    /// Of these the whole packets, with their bytes on the wire.
+    pub(crate) waiting_whole: Count,
     pub(crate) peak: Bytes,
 }
 
@@ -92,7 +106,8 @@ impl Counters {
         trimmed += losses.mirrored;
         let mut counters = Self {
             admitted: totals.admitted,
-            sent: totals.sent,
+            // What was admitted, does not wait and was not evicted has left.
+            sent: totals.admitted - totals.waiting_whole - losses.evicted(),
             marked: losses.marked,
             trimmed,
             headers_sent: losses.headers_sent,

@@ -1,7 +1,9 @@
-//! Settings that are described once: what a file calls them, what they are for, what they may be and what they are by default.
+//! Settings that are described once: what a file calls them, what they are for, what they may be and what they are by
+//! default.
 //!
-//! [`settings!`](crate::described) makes a config type from its description, and [`kinds!`](crate::described) the choice between several. Whoever
-//! reads, writes, lists or draws settings goes through the [`Field`]s, so that a new setting is one line in the file of its scheme.
+//! [`settings!`](crate::described) makes a config type from its description, and [`kinds!`](crate::described) the
+//! choice between several. Whoever reads, writes, lists or draws settings goes through the [`Field`]s, so that a new
+//! setting is one line in the file of its scheme.
 
 use crate::config::PerQueue;
 use crate::units::{Bytes, Duration};
@@ -252,8 +254,9 @@ macro_rules! absent {
     };
 }
 
-/// Makes a config type: each field with its sentence, type and default, and, behind an arrow, what it means that a file does not have it,
-/// if that is not the default: `needed "EXAMPLE"` (the file is refused), `given "EXAMPLE"` (anything is) or `otherwise VALUE`.
+/// Makes a config type: each field with its sentence, type and default, and, behind an arrow, what it means that a file
+/// does not have it, if that is not the default: `needed "EXAMPLE"` (the file is refused), `given "EXAMPLE"` (anything
+/// is) or `otherwise VALUE`.
 #[macro_export]
 macro_rules! settings {
     (
@@ -273,6 +276,20 @@ macro_rules! settings {
             }
         }
 
+        $crate::describe! { $name { $($(#[doc = $about])+ $field: $type $(=> $absent $what)?,)* } }
+    };
+}
+pub(crate) use settings;
+
+/// Describes fields of a config type that is made elsewhere.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! describe {
+    (
+        $name:ident {
+            $($(#[doc = $about:literal])+ $field:ident: $type:ty $(=> $absent:ident $what:expr)?,)*
+        }
+    ) => {
         impl $name {
             /// What there is to set.
             pub const FIELDS: &'static [$crate::described::Field] = &[$($crate::described::Field {
@@ -305,10 +322,10 @@ macro_rules! settings {
         }
     };
 }
-pub(crate) use settings;
+pub(crate) use describe;
 
-/// Makes the choice between kinds of something: each with its sentence, then its rule where one is
-/// needed, its name in files, its variant and its config type; and the type of those that other crates bring, if they may.
+/// Makes the choice between kinds of something: each with its sentence, then its rule where one is needed, its name in
+/// files, its variant and its config type; and the type of those that other crates bring, if they may.
 macro_rules! kinds {
     (
         $(#[$meta:meta])*
@@ -370,7 +387,7 @@ macro_rules! kinds {
                     $($crate::described::kinds!(@pattern $variant config $($config)?) => {
                         $crate::described::kinds!(@settings config $($config)?)
                     })*
-                    $(Self::Custom(custom) => Some($custom::described(custom)),)?
+                    $(Self::Custom(custom) => Some($custom::settings_mut(custom)),)?
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Ports that take time: a [`Tm`] with the wires behind it, driven by arrivals alone.
 //!
-//! At one instant, in this order: transmissions that end, lowest port first, each followed at once by the pick of that port's
-//! next packet; periodic updates of policies; arrivals, in the order they are given; expulsions.
+//! At one instant, in this order: transmissions that end, lowest port first, each followed at once by the pick of that
+//! port's next packet; periodic updates of policies; arrivals, in the order they are given; expulsions.
 
 use crate::config::{ConfigError, TmConfig};
 use crate::max_tree::MaxTree;
@@ -22,8 +22,8 @@ pub trait Observer {
     fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant);
     /// A packet that was waiting is gone.
     fn lost(&mut self, lost: Lost);
-    /// Bytes that a packet takes of its wire, if it is not as long as the traffic manager says. `None` if it cannot leave: then it
-    /// is gone, and the next packet of the port leaves instead.
+    /// Bytes that a packet takes of its wire, if it is not as long as the traffic manager says. `None` if it cannot
+    /// leave: then it is gone, and the next packet of the port leaves instead.
     fn bytes_on_wire(&mut self, _port: usize, departure: &Departure) -> Option<u32> {
         Some(departure.bytes())
     }
@@ -117,8 +117,8 @@ impl Driver {
         Self { watch: Watch::Everything, ..Self::new(tm) }
     }
 
-    /// The same, reporting the end of every instant in which a queue may change, and of those that the observer asks for. What
-    /// periodic updates have come to by then is worked out at once, however many of them there were.
+    /// The same, reporting the end of every instant in which a queue may change, and of those that the observer asks
+    /// for. What periodic updates have come to by then is worked out at once, however many of them there were.
     pub fn watching_queues(tm: Tm) -> Self {
         Self { watch: Watch::Queues, ..Self::new(tm) }
     }
@@ -128,8 +128,8 @@ impl Driver {
         &self.tm
     }
 
-    /// Changes the settings of the traffic manager; see [`Tm::reconfigure`]. What is left of a packet on a wire takes as long as it
-    /// does at the new rate.
+    /// Changes the settings of the traffic manager; see [`Tm::reconfigure`]. What is left of a packet on a wire takes
+    /// as long as it does at the new rate.
     pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
         let before: Vec<Rate> = (0..self.wires.len()).map(|port| self.tm.rate(port)).collect();
         self.tm.reconfigure(config)?;

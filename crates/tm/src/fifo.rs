@@ -1,13 +1,15 @@
 //! A switch whose packets leave when it is known on arrival that they will.
 //!
-//! A port that sends in order of arrival, under a policy that neither takes packets back nor looks at departures, sends a packet as
-//! soon as the wire has sent those before it. So [`FifoTm::offer`] gives a packet that is admitted to the caller at once, who lines it up for
-//! the wire, and there are no departures to ask for. The packet takes its place in the buffer until the wire is free for it.
+//! A port that sends in order of arrival, under a policy that neither takes packets back nor looks at departures, sends
+//! a packet as soon as the wire has sent those before it. So [`FifoTm::offer`] gives a packet that is admitted to the
+//! caller at once, who lines it up for the wire, and there are no departures to ask for. The packet takes its place in
+//! the buffer until the wire is free for it.
 //!
-//! Nobody looks at the books of a port before the next arrival there, so what has left it is taken off its books then. Packets of the
-//! *other* ports may still be on the books although they have left: the buffer is used as much as the books say, or less. Dynamic
-//! thresholds and complete sharing admit no less when less is used. So a packet that is admitted by the books is rightly
-//! admitted; if one is not, all ports are brought up to date first, and then it is judged.
+//! Nobody looks at the books of a port before the next arrival there, so what has left it is taken off its books then.
+//! Packets of the *other* ports may still be on the books although they have left: the buffer is used as much as the
+//! books say, or less. Dynamic thresholds and complete sharing admit no less when less is used. So a packet that is
+//! admitted by the books is rightly admitted; if one is not, all ports are brought up to date first, and then it is
+//! judged.
 //!
 //! Verdicts, times and counters are those of a [`Tm`](crate::Tm) with the same settings.
 
@@ -115,9 +117,10 @@ pub struct FifoTm {
 }
 
 impl FifoTm {
-    /// A traffic manager with an empty buffer at time 0. `None` if these settings do not make it certain when a packet leaves: there has to be one queue
-    /// a port, charged by the byte and in order of arrival, without a limit in packets, without trimming, under dynamic thresholds without
-    /// a reserve or complete sharing, with a step above which packets are marked, if any are.
+    /// A traffic manager with an empty buffer at time 0. `None` if these settings do not make it certain when a packet
+    /// leaves: there has to be one queue a port, charged by the byte and in order of arrival, without a limit in
+    /// packets, without trimming, under dynamic thresholds without a reserve or complete sharing, with a step above
+    /// which packets are marked, if any are.
     pub fn new(config: ValidConfig) -> Option<Self> {
         let alpha = match &config.policy {
             PolicyConfig::DynamicThresholds(DynamicThresholdsConfig { alpha, reserved: 0.0 }) => alpha.at(0),
@@ -146,8 +149,8 @@ impl FifoTm {
         })
     }
 
-    /// A packet arrives, for a port whose wire has sent what it was given before at `free_at`. If it is queued, it leaves then, or now if the
-    /// wire is idle: the caller gives it to the wire at once.
+    /// A packet arrives, for a port whose wire has sent what it was given before at `free_at`. If it is queued, it
+    /// leaves then, or now if the wire is idle: the caller gives it to the wire at once.
     ///
     /// # Panics
     /// If there is no such port, or the packet is empty or longer than [`MAX_PACKET_BYTES`].
@@ -243,10 +246,8 @@ impl View for FifoTm {
     fn queue_counters(&self, queue: usize) -> Counters {
         let port = &self.ports[queue];
         let waiting = Count { packets: u64::from(port.waiting()), bytes: port.bytes };
-        // What does not wait has left.
-        let sent =
-            Count { packets: port.admitted.packets - waiting.packets, bytes: port.admitted.bytes - waiting.bytes };
-        let totals = Totals { admitted: port.admitted, sent, waiting, peak: Bytes::new(port.peak) };
+        let peak = Bytes::new(port.peak);
+        let totals = Totals { admitted: port.admitted, waiting, waiting_whole: waiting, peak };
         Counters::new(&totals, &self.losses[queue])
     }
 

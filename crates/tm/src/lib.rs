@@ -1,5 +1,5 @@
-//! The traffic manager of a datacenter switch: who gets the shared buffer, what is dropped, marked, trimmed or expelled,
-//! and what leaves next.
+//! The traffic manager of a datacenter switch: who gets the shared buffer, what is dropped, marked, trimmed or
+//! expelled, and what leaves next.
 //!
 //! ```text
 //! arrive ─> classify ─> admit ─> enqueue ─> schedule ─> transmit
@@ -40,6 +40,7 @@ pub mod admit;
 mod buffer;
 pub mod config;
 pub mod counters;
+pub mod custom;
 pub mod described;
 pub mod drive;
 mod fifo;
@@ -47,6 +48,7 @@ mod flow_table;
 pub mod ingress;
 pub mod mark;
 pub mod max_tree;
+mod observe;
 pub mod packet;
 mod path;
 pub mod random;
@@ -65,5 +67,7 @@ pub use fifo::FifoTm;
 pub use packet::{Packet, PacketId};
 pub use switch::Tm;
 pub use units::{Bytes, Duration, Instant, Rate};
-pub use verdict::{Departure, Explain, Explanation, Holder, Lost, Outcome, RankTest, Reason, Threshold, Verdict, Wire};
+pub use verdict::{
+    Departure, Explain, Explanation, Holder, Lost, Outcome, RankTest, Reason, Refusal, Threshold, Verdict, Wire,
+};
 pub use view::View;

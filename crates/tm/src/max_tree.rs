@@ -1,4 +1,5 @@
-//! The largest of many changing numbers, and the first above a bound, in a number of steps that grows with the logarithm.
+//! The largest of many changing numbers, and the first above a bound, in a number of steps that grows with the
+//! logarithm.
 //!
 //! A complete binary tree of maxima. A change climbs only as far as a maximum changes, which for a number that is not
 //! near the top is a step or two, however many numbers there are.

@@ -1,22 +1,25 @@
 //! The path of a packet through the switch: the only place that changes the buffer.
 //!
-//! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call branches on
-//! the policy once and the compiler makes a straight path for each. A [`Datapath`], chosen when the switch is built or
-//! reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do not have.
+//! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call
+//! branches on the policy once and the compiler makes a straight path for each. A [`Datapath`], chosen when the switch
+//! is built or reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do
+//! not have.
 
 mod arrivals;
 mod departures;
 
 use crate::admit::QueueId;
-use crate::buffer::{Buffer, List};
+use crate::buffer::Buffer;
 use crate::config::ValidConfig;
 use crate::counters::Losses;
 use crate::mark::{MarkAction, MarkConfig, Marker, StepConfig};
-use crate::rank::{RankConfig, Ranker};
+use crate::packet::PacketId;
+use crate::rank::Ranker;
 use crate::schedule::{Cursor, Scheduler, SchedulerConfig, Service};
-use crate::trim::{HeaderTurn, TrimConfig};
+use crate::trim::{Header, HeaderTurn, TrimConfig};
 use crate::units::{Bytes, Instant};
-use crate::verdict::{Explanation, Holder, Lost};
+use crate::verdict::{Explanation, Holder, Lost, Reason};
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -31,7 +34,8 @@ pub(crate) struct Port {
     /// Bytes charged to its queues, now and at most.
     pub(crate) bytes: u64,
     pub(crate) peak: u64,
-    pub(crate) headers: List,
+    /// Headers that wait in its header queue.
+    pub(crate) headers: u32,
     turn: HeaderTurn,
     /// Where round robin is.
     pub(crate) cursor: Cursor,
@@ -41,7 +45,7 @@ impl Port {
     /// Whether neither data nor headers wait.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting == 0 && self.headers.is_empty()
+        self.waiting == 0 && self.headers == 0
     }
 
     /// A packet has joined queue `number`, which held `before` bytes.
@@ -56,8 +60,8 @@ impl Port {
         }
     }
 
-    /// A packet has joined the empty queue `number` of the idle port and was picked in the same instant; whether the queue was never
-    /// longer is known.
+    /// A packet has joined the empty queue `number` of the idle port and was picked in the same instant; whether the
+    /// queue was never longer is known.
     #[inline(always)]
     fn passed(&mut self, number: usize, bytes: u32, is_peak: bool) {
         if is_peak {
@@ -78,8 +82,8 @@ impl Port {
     }
 }
 
-/// How packets come into the switch: what its settings ask for beside the policy. All but the last are fast paths, on which packets are
-/// charged by the byte and wait in order of arrival.
+/// How packets come into the switch: what its settings ask for beside the policy. All but the last are fast paths, on
+/// which packets are charged by the byte and wait in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Datapath {
     /// The policy alone decides.
@@ -88,7 +92,8 @@ pub(crate) enum Datapath {
     Checked,
     /// AIFO's test comes first, by ranks that packets carry; then the policy alone decides.
     Aifo,
-    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other tests by rank or AIFO's with limits, other rules for marking.
+    /// Any of: cells, an order by rank or by calendar, ranks that are computed, other tests by rank or AIFO's with
+    /// limits, other rules for marking.
     Full,
 }
 
@@ -167,6 +172,15 @@ impl Departures for Full {
     const ROUND_ROBIN: bool = false;
 }
 
+/// A packet that was dropped on arrival.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dropped {
+    pub(crate) id: PacketId,
+    pub(crate) queue: u32,
+    pub(crate) bytes: u32,
+    pub(crate) reason: Reason,
+}
+
 /// All of a traffic manager but its policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
@@ -176,7 +190,11 @@ pub(crate) struct Path {
     pub(crate) ranker: Ranker,
     pub(crate) marker: Marker,
     pub(crate) ports: Vec<Port>,
+    /// The header queue of each port (NDP).
+    pub(crate) header_queues: Vec<VecDeque<Header>>,
     pub(crate) losses: Vec<Losses>,
+    /// The packet that was dropped last, unless its header was kept.
+    pub(crate) last_drop: Option<Dropped>,
     pub(crate) datapath: Datapath,
     pub(crate) departing: Departing,
     /// The scheduler is round robin, or there is only one queue to go around.
@@ -185,8 +203,6 @@ pub(crate) struct Path {
     sends_at_once: bool,
     /// Packets have ranks.
     ranked: bool,
-    /// Packets are admitted to a FIFO queue by their rank.
-    by_rank: bool,
     /// The scheduler keeps packets in an order of its own.
     pub(crate) sorted: bool,
     /// `K`.
@@ -221,13 +237,14 @@ impl Path {
                     ..Port::default()
                 })
                 .collect(),
+            header_queues: vec![VecDeque::new(); config.rates.len()],
             losses: vec![Losses::default(); config.total_queues()],
+            last_drop: None,
             datapath: Datapath::Full,
             departing: Departing::Full,
             round_robin: false,
             sends_at_once: false,
             ranked: false,
-            by_rank: false,
             sorted: false,
             queues: config.queues,
             queue_capacity: 0,
@@ -261,10 +278,11 @@ impl Path {
         self.sends_at_once = self.round_robin || service == Service::Strict;
         self.ranked = config.scheduler.uses_ranks();
         self.sorted = service == Service::OwnOrder;
-        self.by_rank = config.scheduler.admits_by_rank();
         self.datapath = self.choose_datapath();
         let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_)));
-        self.departing = match self.datapath == Datapath::Full || cuts || self.headers_among_data() > 0 {
+        // Headers of cut packets may outlast the setting that cut them.
+        let headers_wait = self.buffer.queues.iter().any(|queue| queue.headers() > 0);
+        self.departing = match self.datapath == Datapath::Full || cuts || headers_wait {
             true => Departing::Full,
             false if self.round_robin => Departing::FastRoundRobin,
             false => Departing::Fast,
@@ -276,10 +294,10 @@ impl Path {
         let by_the_byte = config.cell.get() == 1 && !config.cell_pointers;
         // A step of 0 marks packets that find an idle wire, too.
         let simple_marking = config.mark.is_none() || (self.step != u64::MAX && self.step > 0);
-        let carried = matches!(config.rank, RankConfig::Given | RankConfig::Srpt);
+        let carried = config.rank.is_carried();
         let is_aifo = matches!(config.scheduler, SchedulerConfig::Aifo(_));
         let limited = self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX;
-        let other_test = self.by_rank && (!is_aifo || limited);
+        let other_test = self.ranked && !self.sorted && (!is_aifo || limited);
         if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) || other_test {
             Datapath::Full
         } else if is_aifo {
@@ -291,14 +309,7 @@ impl Path {
         }
     }
 
-    /// Headers of cut packets that wait among the data. They may outlast the setting that cut them.
-    fn headers_among_data(&self) -> u64 {
-        let cut = |losses: &Losses| losses.trimmed.packets - losses.headers_sent.packets - losses.headers_lost;
-        let apart: usize = self.ports.iter().map(|port| port.headers.len()).sum();
-        self.losses.iter().map(cut).sum::<u64>() - apart as u64
-    }
-
-    // ---- Looking in --------------------------------------------------------------------------------------------------
+    // ---- Looking in -----------------------------------------------------------------------------
 
     pub(crate) fn place(&self, queue: usize) -> QueueId {
         QueueId { port: queue / self.queues, queue }

@@ -1,9 +1,9 @@
-//! Packets sorted by rank, first come first served within a rank, with the first, the last and the first *eligible* one at
-//! hand: what PIFO and PIEO need of a queue.
+//! Packets sorted by rank, first come first served within a rank, with the first, the last and the first *eligible* one
+//! at hand: what PIFO and PIEO need of a queue.
 //!
 //! A treap in an arena: a search tree by (rank, number of insertion) that is a heap by pseudo-random priorities. Every
-//! node knows the earliest eligibility in its subtree. Nothing is allocated once the arena has grown to the largest number of
-//! packets that ever waited.
+//! node knows the earliest eligibility in its subtree. Nothing is allocated once the arena has grown to the largest
+//! number of packets that ever waited.
 
 use crate::random::mix;
 use crate::units::Instant;

@@ -1,9 +1,9 @@
 //! The traffic manager: [`Tm::offer`] a packet, ask for the [`Tm::next`] one of a port, [`Tm::advance`] the time.
 //!
-//! The core has no clock: every call says what time it is, and times never decrease. What the core does on its own (periodic
-//! updates of a policy, expulsions) it does when a call shows that its time has come, in the order of the specification:
-//! at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need not wake it, and gets the
-//! same results whether it does or not.
+//! The core has no clock: every call says what time it is, and times never decrease. What the core does on its own
+//! (periodic updates of a policy, expulsions) it does when a call shows that its time has come, in the order of the
+//! specification: at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need
+//! not wake it, and gets the same results whether it does or not.
 
 #[cfg(test)]
 use crate::admit::ActivePolicy;
@@ -11,14 +11,15 @@ use crate::admit::{DynamicThresholds, Policy, Unobserved, with_policy};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketId};
 use crate::path::{Aifo, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
 use crate::schedule::Scheduler;
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
-use crate::verdict::{Departure, Explain, Explanation, Lost, Outcome, Reason, Threshold, Wire};
+use crate::verdict::{Departure, Explain, Explanation, Lost, Outcome, Reason, Refusal, Threshold, Wire};
 use crate::view::View;
+use alloc::collections::VecDeque;
 use alloc::format;
 
 /// Where an instant is, for what the core does on its own.
@@ -66,11 +67,11 @@ impl Tm {
         self.plain_round_robin = self.path.departing == Departing::FastRoundRobin && unobserved;
     }
 
-    // ---- The path of a packet ----------------------------------------------------------------------------------------
+    // ---- The path of a packet -------------------------------------------------------------------
 
-    /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped. If the wire is idle
-    /// and nothing waits, a packet that joins its queue unmarked leaves at once; else the caller asks an idle port for its
-    /// [`Tm::next`] packet. Packets that lost their place are among the [`Tm::losses`].
+    /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped. If the wire
+    /// is idle and nothing waits, a packet that joins its queue unmarked leaves at once; else the caller asks an idle
+    /// port for its [`Tm::next`] packet. Packets that lost their place are among the [`Tm::losses`].
     ///
     /// # Panics
     /// If the packet names a port, queue or class that does not exist, or is empty or longer than
@@ -111,7 +112,8 @@ impl Tm {
     /// Picks the next packet of an idle port. `None` if it has none that may leave now.
     ///
     /// The port is then busy for the serialization time of the packet; the caller keeps track of that, and calls again
-    /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are among the [`Tm::losses`].
+    /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are among the
+    /// [`Tm::losses`].
     #[inline(always)]
     pub fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
         if self.plain_round_robin {
@@ -162,7 +164,7 @@ impl Tm {
         self.path.clock = now;
     }
 
-    // ---- What the core does on its own -------------------------------------------------------------------------------
+    // ---- What the core does on its own ----------------------------------------------------------
 
     /// Does everything that is due up to and including `now`, as if nothing else happened in this instant.
     pub fn advance(&mut self, now: Instant) {
@@ -170,8 +172,8 @@ impl Tm {
         self.advance_clock(now);
     }
 
-    /// The first instant at which there may be something that the core will do on its own; [`Instant::NEVER`] if there is
-    /// nothing.
+    /// The first instant at which there may be something that the core will do on its own; [`Instant::NEVER`] if there
+    /// is nothing.
     pub fn due(&self) -> Instant {
         self.path.due
     }
@@ -198,8 +200,8 @@ impl Tm {
             from = next;
             let unsettled = self.policy.update(&self.path.buffer);
             let mut next = next + interval;
-            // Nothing changes until the next arrival or departure: all updates before the last one come to nothing, or can
-            // be made at once.
+            // Nothing changes until the next arrival or departure: all updates before the last one come to nothing, or
+            // can be made at once.
             let missed = now.since(next).ps() / interval.ps();
             if missed > 0 && !self.policy.expels() && (!unsettled || self.policy.repeat(&self.path.buffer, missed)) {
                 next = next + Duration::from_ps(missed * interval.ps());
@@ -216,16 +218,23 @@ impl Tm {
         with_policy!(&mut self.policy, policy => path.expel(policy, from, until))
     }
 
-    // ---- Reconfiguration ---------------------------------------------------------------------------------------------
+    // ---- Reconfiguration ------------------------------------------------------------------------
 
-    /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking, trimming
-    /// and port rates. All of the new configuration applies at once, or none of it and an error says why.
+    /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking,
+    /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why.
     ///
-    /// The ports, the queues, the buffer and its cells stay as they are. A policy of the same kind goes on from what
-    /// it has measured. The scheduler may change among those that keep packets in order of arrival at any time; to or from
+    /// The ports, the queues, the buffer and its cells stay as they are. A policy of the same kind goes on from what it
+    /// has measured. The scheduler may change among those that keep packets in order of arrival at any time; to or from
     /// one that sorts them, only while nothing waits.
     pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
         let new = config.validate()?;
+        self.check_change(&new)?;
+        self.apply(new);
+        Ok(())
+    }
+
+    /// Whether these settings can take over from those in force, with the packets that wait.
+    fn check_change(&self, new: &ValidConfig) -> Result<(), ConfigError> {
         let old = &self.path.config;
         let fixed = |field, value: &dyn core::fmt::Display| {
             Err(ConfigError::new(field, value, "it cannot change while the switch runs")
@@ -257,12 +266,18 @@ impl Tm {
             )
             .remedy("change it while the switch is empty"));
         }
-        let headers_wait = self.path.ports.iter().any(|port| !port.headers.is_empty());
+        let headers_wait = self.path.ports.iter().any(|port| port.headers > 0);
         if headers_wait && !matches!(new.trim, Some(TrimConfig::Ndp(_))) {
             return Err(ConfigError::new("trim", "changed", "headers wait in the header queues")
                 .remedy("change it when they have left"));
         }
-        // Nothing can fail from here on.
+        Ok(())
+    }
+
+    /// Puts new settings into force, which have been checked.
+    fn apply(&mut self, new: ValidConfig) {
+        let old = &self.path.config;
+        let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
         let mut policy = Policy::new(&new);
         let mut scheduler = Scheduler::new(&new);
         if same_lanes {
@@ -293,57 +308,90 @@ impl Tm {
         let path = &mut self.path;
         path.due = path.next_update;
         with_policy!(&self.policy, policy => path.see_to_expulsions(policy, path.clock, false));
-        Ok(())
     }
 
-    // ---- Decisions made elsewhere, and checks ---------------------------------------------------------------------------
+    // ---- Decisions made elsewhere, and checks ---------------------------------------------------
 
     /// For a port that has packets but may not send any yet (PIEO): when it may.
     pub fn next_eligible(&self, port: usize) -> Option<Instant> {
         self.path.scheduler.next_eligible(port)
     }
 
-    /// The caller has kept the header of a packet that was dropped on arrival (mirror on drop): it counts as trimmed, not as dropped.
-    /// Its header, if it arrives here again, is a packet like any other.
-    pub fn mirrored(&mut self, queue: usize, reason: Reason, bytes: u32) {
-        self.path.losses[queue].mirror(reason, bytes);
+    /// A packet was refused before it got here, by a program in front of the traffic manager: it counts as offered, and
+    /// as dropped or trimmed.
+    ///
+    /// # Panics
+    /// If the packet names a port or queue that does not exist.
+    #[cold]
+    pub fn refuse(&mut self, packet: &Packet, refusal: Refusal) {
+        assert!((packet.queue as usize) < self.path.config.queues, "the packet names a queue of its port");
+        let losses = &mut self.path.losses[packet.port as usize * self.path.config.queues + packet.queue as usize];
+        match refusal {
+            Refusal::Dropped(reason) => losses.drop(reason, packet.bytes),
+            Refusal::Trimmed => losses.mirrored.add(packet.bytes),
+        }
     }
 
-    /// The caller has dropped a packet for a queue before it got here (a program in front of the traffic manager): it counts as
-    /// offered and dropped.
-    pub fn refuse(&mut self, queue: usize, reason: Reason, bytes: u32) {
-        self.path.losses[queue].drop(reason, bytes);
+    /// The caller keeps the header of the packet that was dropped last (mirror on drop): it counts as trimmed, not as
+    /// dropped. False, and nothing changes, if another one was dropped last. The header, if it arrives here again, is a
+    /// packet like any other.
+    #[cold]
+    pub fn keep_header(&mut self, id: PacketId) -> bool {
+        let Some(dropped) = self.path.last_drop.take_if(|dropped| dropped.id == id) else { return false };
+        self.path.losses[dropped.queue as usize].keep_header(dropped.reason, dropped.bytes);
+        true
     }
 
-    /// The caller has dropped a packet that was picked for transmission (a program behind the traffic manager): it counts as expelled,
-    /// not as sent.
-    pub fn expel_sent(&mut self, queue: usize, bytes: u32) {
-        self.path.buffer.queues[queue].unsend(bytes);
-        self.path.buffer.read_beyond_sent += u64::from(bytes);
-        self.path.losses[queue].drop(Reason::Expelled, bytes);
+    /// A packet that was picked for transmission is not sent: a program behind the traffic manager has dropped it. It
+    /// counts as expelled.
+    ///
+    /// # Panics
+    /// If the port does not exist.
+    #[cold]
+    #[allow(clippy::needless_pass_by_value, reason = "what was given back cannot be sent")]
+    pub fn discard(&mut self, port: usize, departure: Departure) {
+        let (bytes, losses) =
+            (departure.bytes(), &mut self.path.losses[port * self.path.config.queues + departure.number()]);
+        if departure.is_header() {
+            losses.discard_header(bytes);
+        } else {
+            losses.drop(Reason::Expelled, bytes);
+            self.path.buffer.read_beyond_sent += u64::from(bytes);
+        }
+    }
+
+    /// The packets of a queue, with the bytes that they are charged.
+    pub(crate) fn waiting_in(&self, queue: usize) -> impl Iterator<Item = (PacketId, u32)> {
+        let slots = self.path.scheduler.waiting(self.path.place(queue), self.path.sorted, &self.path.buffer);
+        slots.into_iter().map(|slot| {
+            let descriptor = self.path.buffer.slots.get(slot);
+            (descriptor.id, descriptor.charge() as u32)
+        })
     }
 
     /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
-        let headers = self.path.ports.iter().map(|port| port.headers.len()).sum();
-        let waiting = |queue| self.path.scheduler.waiting(self.path.place(queue), self.path.sorted, &self.path.buffer);
-        let ports = self.path.ports.iter().enumerate().all(|(p, port)| {
-            let first = p * self.path.config.queues;
-            let queues = &self.path.buffer.queues[first..first + self.path.config.queues];
+        let Path { buffer, ports, scheduler, losses, header_queues, config, sorted, .. } = &self.path;
+        let waiting = |queue| scheduler.waiting(self.path.place(queue), *sorted, buffer);
+        let ports_agree = ports.iter().zip(header_queues).enumerate().all(|(p, (port, headers))| {
+            let queues = &buffer.queues[p * config.queues..(p + 1) * config.queues];
             let mask = queues.iter().enumerate().fold(0, |mask, (k, queue)| mask | u64::from(queue.bytes > 0) << k);
-            port.waiting == mask && port.bytes == queues.iter().map(|queue| queue.bytes).sum::<u64>()
+            port.waiting == mask
+                && port.bytes == queues.iter().map(|queue| queue.bytes).sum::<u64>()
+                && port.headers as usize == headers.len()
         });
-        let counters = self.pool_counters();
-        let gone =
-            counters.sent.packets + counters.dropped.packets + counters.returned.packets + counters.trimmed.packets;
-        // A header that waited in a data queue and was pushed out or expelled counts as trimmed and as dropped.
-        let headers_lost: u64 = self.path.losses.iter().map(|losses| losses.headers_lost).sum();
-        let trimmed: u64 = self.path.losses.iter().map(|losses| losses.trimmed.packets).sum();
-        let headers_in_queues = trimmed - counters.headers_sent.packets - headers as u64 - headers_lost;
-        let data_waiting = counters.waiting.packets - headers_in_queues;
-        self.path.buffer.is_consistent(waiting, headers)
-            && ports
-            && counters.offered.packets + headers_lost == gone + data_waiting
+        // What was admitted and is not evicted waits or has left.
+        let queues_agree = buffer.queues.iter().zip(losses).all(|(queue, losses)| {
+            let (totals, evicted) = (queue.totals(), losses.evicted());
+            totals.admitted.packets >= totals.waiting_whole.packets + evicted.packets
+                && totals.admitted.bytes >= totals.waiting_whole.bytes + evicted.bytes
+        });
+        // A header waits in a queue of headers, waits among the data, has left, or was lost.
+        let trimmed: u64 = losses.iter().map(|losses| losses.trimmed.packets).sum();
+        let gone: u64 = losses.iter().map(|losses| losses.headers_sent.packets + losses.headers_lost.packets).sum();
+        let apart: usize = header_queues.iter().map(VecDeque::len).sum();
+        let among_data: u64 = buffer.queues.iter().map(|queue| u64::from(queue.headers())).sum();
+        buffer.is_consistent(waiting) && ports_agree && queues_agree && trimmed == gone + apart as u64 + among_data
     }
 }
 
@@ -362,7 +410,7 @@ impl View for Tm {
     }
 
     fn header_packets(&self, port: usize) -> usize {
-        self.path.ports[port].headers.len()
+        self.path.ports[port].headers as usize
     }
 
     #[inline]
@@ -378,7 +426,7 @@ impl View for Tm {
     #[inline]
     fn has_packets(&self, port: usize) -> bool {
         let port = &self.path.ports[port];
-        port.waiting != 0 || !port.headers.is_empty()
+        !port.is_empty()
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use crate::units::{Bytes, Instant};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-/// Explain a packet was rejected, dropped or turned around.
+/// Why a packet was rejected, dropped or turned around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// Larger than the whole buffer.
@@ -76,19 +76,28 @@ pub enum Verdict {
     },
     /// Its header waits.
     Trimmed {
-        /// Explain the packet was rejected.
+        /// Why the packet was rejected.
         reason: Reason,
     },
     /// Its header goes back to the sender.
     Returned {
-        /// Explain the packet was rejected.
+        /// Why the packet was rejected.
         reason: Reason,
     },
     /// It is gone.
     Dropped {
-        /// Explain.
+        /// Why.
         reason: Reason,
     },
+}
+
+/// What was decided about a packet before it got to the traffic manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is gone.
+    Dropped(Reason),
+    /// Its payload was cut; its header, if it arrives, is a packet of its own.
+    Trimmed,
 }
 
 /// The wire of an arriving packet's port.
@@ -103,7 +112,8 @@ pub enum Wire {
 /// What becomes of a packet that is offered to the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and leaves at once. Nothing was lost.
+    /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and leaves at once. Nothing was
+    /// lost.
     Sent,
     /// It waits, whole or in part, or it was rejected.
     Verdict(Verdict),
@@ -154,8 +164,9 @@ pub struct Lost {
     pub threshold: Option<f64>,
 }
 
-/// A packet that a port starts to send.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// A packet that a port starts to send. It is sent, or given back once ([`Tm::discard`](crate::Tm::discard)): it is no
+/// `Copy`, and clones are for records.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Departure {
     /// The packet.
     pub id: PacketId,
@@ -164,7 +175,8 @@ pub struct Departure {
 }
 
 impl Departure {
-    /// The bit of packets that leave from a queue, whose number follows, and the bit of headers. One of them is always set.
+    /// The bit of packets that leave from a queue, whose number follows, and the bit of headers. One of them is always
+    /// set.
     const QUEUED: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 32) - 1);
     const HEADER: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 63) - 1);
 
@@ -175,9 +187,9 @@ impl Departure {
         Self { id, rest: Self::QUEUED | (number as u64) << 33 | u64::from(bytes) | header }
     }
 
-    /// A header leaves from the queue of headers.
-    pub(crate) fn of_header(id: PacketId, bytes: u32) -> Self {
-        Self { id, rest: Self::HEADER | u64::from(bytes) }
+    /// A header leaves from the queue of headers; its packet found no room in queue `number`.
+    pub(crate) fn of_header(id: PacketId, bytes: u32, number: u32) -> Self {
+        Self { id, rest: Self::HEADER | u64::from(number) << 33 | u64::from(bytes) }
     }
 
     /// The same with another length.
@@ -197,6 +209,11 @@ impl Departure {
     #[inline(always)]
     pub const fn queue(&self) -> Option<u8> {
         if self.rest.get() & Self::QUEUED.get() == 0 { None } else { Some((self.rest.get() >> 33) as u8) }
+    }
+
+    /// The number of the queue that it waited in, or in which its packet found no room.
+    pub(crate) const fn number(&self) -> usize {
+        (self.rest.get() >> 33) as u8 as usize
     }
 
     /// Only its header is left.
@@ -266,7 +283,7 @@ pub struct Holder {
     pub bytes: Bytes,
 }
 
-/// Explain a packet got its verdict: the state it met and what was compared with what.
+/// Why a packet got its verdict: the state it met and what was compared with what.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// When it arrived.

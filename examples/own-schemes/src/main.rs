@@ -1,4 +1,4 @@
-//! The command line of Forebay with two schemes of our own. All of its commands have them: `own-schemes list policies`,
+//! The command line of Forebay with schemes of our own. All of its commands have them: `own-schemes list policies`,
 //! `own-schemes replay`, `run`, `sweep`, `live`, ...
 
 fn main() -> std::process::ExitCode {

@@ -11,7 +11,7 @@ settings! {
     /// Settings of thresholds for ports.
     #[derive(Clone, Debug, PartialEq)]
     pub struct PerPortThresholdsConfig {
-        /// What the queues of a port may take together of the remaining buffer.
+        /// The alpha of a port: its non-empty queues share it.
         pub alpha: f64 = 1.0 => needed "1.0",
     }
 }

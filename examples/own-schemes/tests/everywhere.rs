@@ -1,8 +1,11 @@
 //! The schemes of this crate in the core, in replays, in the simulator, in a sweep beside built-in ones and in the live switch.
 
 use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
-use forebay_tm::{Instant, Packet, PacketId, Tm, TmConfig, Wire};
-use own_schemes::{PerPortThresholdsConfig, policy};
+use forebay_tm::rank::RankConfig;
+use forebay_tm::schedule::{PifoConfig, SchedulerConfig};
+use forebay_tm::{Bytes, Duration, Instant, Outcome, Packet, PacketId, Tm, TmConfig, Verdict, Wire};
+use own_schemes::{AgedConfig, BandsConfig, PerPortThresholdsConfig, PoolStepConfig};
+use own_schemes::{marking, policy, rank, scheduler};
 use std::path::Path;
 use std::process::Command;
 
@@ -32,9 +35,66 @@ fn in_the_core() {
     };
     // With one queue per port it is DT.
     assert_eq!(
-        outcomes(PolicyConfig::Custom(policy(PerPortThresholdsConfig::default()))),
+        outcomes(policy(PerPortThresholdsConfig::default())),
         outcomes(PolicyConfig::DynamicThresholds(DynamicThresholdsConfig::default()))
     );
+}
+
+/// A switch with one port, and packets of these ranks, 1 ns after each other, that wait in it.
+fn waiting(config: impl FnOnce(&mut TmConfig), ranks: &[u64]) -> (Tm, Vec<Outcome>) {
+    let mut all = TmConfig::new(vec!["10Gbps".parse().unwrap()], "60KB".parse().unwrap());
+    config(&mut all);
+    let mut tm = Tm::new(all.validate().unwrap());
+    let packet =
+        |id: usize| Packet { id: PacketId(id as u64), bytes: 1_000, rank: ranks[id], ect: true, ..Packet::default() };
+    let at = |id: usize| Instant::ZERO + Duration::from_ns(id as u64);
+    let outcomes = (0..ranks.len()).map(|id| tm.offer(at(id), &packet(id), Wire::Busy)).collect();
+    (tm, outcomes)
+}
+
+/// The packets in the order in which they leave.
+fn order(tm: &mut Tm) -> Vec<u64> {
+    let now = Instant::ZERO + Duration::from_us(1);
+    core::iter::from_fn(|| tm.next(now, 0)).map(|departure| departure.id.0).collect()
+}
+
+#[test]
+fn a_scheduler_and_its_packets_when_settings_change() {
+    let ranks = [50, 5, 60, 7, 70];
+    let bands = |bound| move |config: &mut TmConfig| config.scheduler = scheduler(BandsConfig { bound });
+    assert_eq!(order(&mut waiting(bands(10), &ranks).0), [1, 3, 0, 2, 4]);
+    assert_eq!(order(&mut waiting(bands(0), &ranks).0), [0, 1, 2, 3, 4], "one band is a FIFO");
+    let (mut tm, _) = waiting(bands(10), &ranks);
+    let mut config = (**forebay_tm::View::config(&tm)).clone();
+    config.scheduler = scheduler(BandsConfig { bound: 1_000 });
+    tm.reconfigure(config.clone()).unwrap();
+    tm.offer(
+        Instant::ZERO + Duration::from_us(1),
+        &Packet { id: PacketId(5), bytes: 1, rank: 99, ..Packet::default() },
+        Wire::Busy,
+    );
+    assert!(tm.is_consistent());
+    config.scheduler = SchedulerConfig::Fifo;
+    assert!(tm.reconfigure(config).is_err(), "packets wait in the order of bands");
+    assert_eq!(order(&mut tm), [1, 3, 5, 0, 2, 4]);
+}
+
+#[test]
+fn a_rank_function_in_a_built_in_scheduler() {
+    let by = |rank: RankConfig| {
+        let pifo = SchedulerConfig::Pifo(PifoConfig { capacity: 64 });
+        order(&mut waiting(|config| (config.scheduler, config.rank) = (pifo, rank), &[3, 2, 2, 0, 9]).0)
+    };
+    let aged = |per_byte| by(rank(AgedConfig { per_byte }));
+    assert_eq!(aged(Duration::from_us(1)), by(RankConfig::Srpt), "no time passes");
+    assert_eq!(aged(Duration::from_ps(10)), [0, 1, 2, 3, 4], "the time of arrival is all that counts");
+}
+
+#[test]
+fn a_marking_rule() {
+    let rule = |config: &mut TmConfig| config.mark = Some(marking(PoolStepConfig { threshold: Bytes::new(3_000) }));
+    let marked = waiting(rule, &[0; 5]).1.into_iter().map(|o| o.verdict() == Verdict::Queued { marked: true });
+    assert_eq!(marked.collect::<Vec<_>>(), [false, false, false, true, true]);
 }
 
 const SWITCH: &str = "ports = 2\nrate = \"10Gbps\"\nbuffer = \"12KB\"\nqueues = 2\n[scheduler]\nkind = \"rr\"\n";
@@ -58,6 +118,27 @@ fn in_replays_with_errors_and_explanations() {
     assert!(compared.contains("per-port") && compared.contains("dt"), "{compared}");
     assert!(run(path, "list policies").contains("per-port"));
     assert!(run(path, "list transports").contains("gentle"));
+    assert!(run(path, "list schedulers").contains("bands"));
+    // Bands of computed ranks, with marks: files have all four, and the writer gives back what was read.
+    let text = "ports = 2\nrate = \"10Gbps\"\nbuffer = \"12KB\"\n[policy]\nkind = \"per-port\"\nalpha = 1.0\n[scheduler]\nkind = \"bands\"\n\
+        bound = 500\nrank = \"aged\"\nper_byte = \"1us\"\n[ecn]\nkind = \"pool-step\"\nthreshold = \"2KB\"\n";
+    std::fs::write(path.join("all.toml"), text).unwrap();
+    let one = |n: u32| format!("{n},1000,0,0,1,{}\n", 900 - 100 * n);
+    std::fs::write(
+        path.join("ranks.csv"),
+        format!("time_ps,bytes,port,queue,ect,rank\n{}", (0..8).map(one).collect::<String>()),
+    )
+    .unwrap();
+    run(path, "replay all.toml ranks.csv -o all.csv -q");
+    // packet,verdict,reason,marked,start_ps,end_ps: ranks below 500 go first, and who finds 2KB in the buffer is marked.
+    let verdicts = read(path, "all.csv");
+    let rows: Vec<Vec<&str>> = verdicts.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    let mut sent: Vec<(u64, &str)> =
+        rows.iter().filter(|row| row[1] == "sent").map(|row| (row[4].parse().unwrap(), row[0])).collect();
+    sent.sort_unstable();
+    assert_eq!(sent.iter().map(|(_, packet)| *packet).collect::<Vec<_>>(), ["0", "5", "6", "1", "2", "3", "4"]);
+    let marked: Vec<&str> = rows.iter().filter(|row| row[3] == "1").map(|row| row[0]).collect();
+    assert_eq!(marked, ["3", "4", "5", "6"]);
     // Wrong settings are told like those of built-in schemes.
     std::fs::write(path.join("wrong.toml"), format!("{SWITCH}[policy]\nkind = \"per-port\"\nalpa = 1.0\n")).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_own-schemes"))
@@ -121,6 +202,82 @@ fn in_the_simulator_and_in_a_sweep_beside_built_in_ones() {
     assert_eq!(flows("own"), flows("resolved"));
     let table = run(path, "sweep incast.toml --seeds 1-2 --jobs 2 --out sweep");
     assert!(table.contains("per-port") && table.contains("dt"), "{table}");
+}
+
+/// Six switches in a ring with two hosts each, and a relay over four of the hosts, 20 KB every 200 us.
+const RELAY: &str = r#"
+duration = "1ms"
+[topology]
+kind = "ring"
+switches = 6
+hosts_per_switch = 2
+rate = "10Gbps"
+delay = "1us"
+[switch]
+buffer = "100KB"
+[policy]
+kind = "dt"
+alpha = 1.0
+[transport.udp]
+[[workload]]
+kind = "relay"
+bytes = "20KB"
+every = "200us"
+hosts = [0, 5, 11, 2]
+[sweep.grid]
+"workload.0.kind" = ["relay", "permutation"]
+"topology.switches" = [6, 7]
+"#;
+
+#[test]
+fn a_workload_and_a_topology_in_a_run_and_in_a_sweep() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    std::fs::write(path.join("relay.toml"), RELAY).unwrap();
+    for (out, file) in [("once", "relay.toml"), ("again", "relay.toml"), ("resolved", "once/scenario.toml")] {
+        run(path, &format!("run {file} -q --csv --out {out}"));
+    }
+    let flows = |name: &str| read(path, &format!("{name}/flows.csv"));
+    assert_eq!(flows("once"), flows("again"), "the same run twice gives the same bytes");
+    assert_eq!(flows("once"), flows("resolved"), "the resolved scenario has all settings");
+    assert!(read(path, "once/scenario.toml").contains("kind = \"ring\"\nswitches = 6\nhosts_per_switch = 2\n"));
+    // Five relays of three flows each.
+    let flows = flows("once");
+    let mut lines = flows.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let column = |name: &str| header.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name}: {header:?}"));
+    let (start, end) = (column("start_ps"), column("end_ps"));
+    let mut times: Vec<(u64, u64)> = lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|row| (row[start].parse().unwrap(), row[end].parse().unwrap()))
+        .collect();
+    times.sort_unstable();
+    assert_eq!(times.len(), 15);
+    for round in times.chunks(3) {
+        assert!(round[0].1 == round[1].0 && round[1].1 == round[2].0, "each starts when the one before has arrived: {round:?}");
+    }
+    let table = run(path, "sweep relay.toml --seeds 1-2 --jobs 2 --out sweep");
+    assert!(table.contains("relay") && table.contains("permutation") && table.contains('7'), "{table}");
+    // They are listed, and mistakes are told like those of built-in ones.
+    assert!(run(path, "list topologies").contains("ring") && run(path, "list workloads").contains("relay"));
+    for (from, to, told) in [
+        ("switches = 6", "switches = 2", "2 switches make no ring"),
+        ("switches = 6", "swiches = 6", "switches"),
+        ("rate = \"10Gbps\"", "rate = \"0Gbps\"", "nothing would ever arrive"),
+        ("bytes = \"20KB\"", "bytes = 0", "not the size of a flow"),
+        ("bytes = \"20KB\"", "", "bytes"),
+        ("hosts = [0, 5, 11, 2]", "hosts = [0, 55]", "there is no host 55"),
+    ] {
+        std::fs::write(path.join("wrong.toml"), RELAY.replacen(from, to, 1)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_own-schemes"))
+            .args(["run", "wrong.toml", "-q"])
+            .current_dir(path)
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{to}: {error}");
+        assert!(error.contains("wrong.toml") && error.contains(told), "{to}: {error}");
+    }
 }
 
 /// A capture of frames that come at these microseconds.

@@ -14,9 +14,13 @@ Times are whole picoseconds, lengths are bytes. `docs/python.md` has the rest.
 from . import analysis
 from ._compare import Comparison, Measure, compare
 from ._forebay import (
+    Ack,
+    ArrivingPacket,
+    BufferView,
     Departure,
     Error,
     Explanation,
+    FlowLimits,
     InternalError,
     Lost,
     Outcome,
@@ -26,6 +30,7 @@ from ._forebay import (
 from ._replay import Replay, Switch, Tm, replay
 from ._result import Result, load
 from ._scenario import Check, Scenario
+from ._schemes import CongestionControl, Policy, register
 from ._summary import (
     BufferGroup,
     Cost,
@@ -42,9 +47,13 @@ from ._summary import (
 from ._sweep import Sweep, SweepRun, sweep
 
 __all__ = [
+    "Ack",
+    "ArrivingPacket",
     "BufferGroup",
+    "BufferView",
     "Check",
     "Comparison",
+    "CongestionControl",
     "Cost",
     "Departure",
     "Distribution",
@@ -53,12 +62,14 @@ __all__ = [
     "Error",
     "Explanation",
     "FlowGroup",
+    "FlowLimits",
     "InternalError",
     "LinkGroup",
     "Load",
     "Lost",
     "Measure",
     "Outcome",
+    "Policy",
     "QueryGroup",
     "Replay",
     "Result",
@@ -74,6 +85,7 @@ __all__ = [
     "analysis",
     "compare",
     "load",
+    "register",
     "replay",
     "sweep",
 ]

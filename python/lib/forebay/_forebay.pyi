@@ -8,20 +8,26 @@ from typing import Any, Callable, Optional, Protocol, Union, final
 _Path = Union[str, os.PathLike[str]]
 
 __all__ = [
+    "Ack",
+    "ArrivingPacket",
+    "BufferView",
     "Departure",
     "Error",
     "Explanation",
+    "FlowLimits",
     "InternalError",
     "Lost",
     "Outcome",
     "Prepared",
     "Replay",
     "Run",
+    "SweepPlan",
     "Table",
     "Tm",
     "__version__",
     "abm",
     "aifo",
+    "build",
     "check_switch",
     "compare",
     "dt",
@@ -31,12 +37,15 @@ __all__ = [
     "occamy",
     "panic_for_tests",
     "parse_seeds",
+    "plan_sweep",
     "prepare",
+    "register_control",
+    "register_policy",
     "replay_columns",
     "replay_file",
     "replay_stream",
+    "run_job",
     "steady",
-    "sweep",
     "transient",
 ]
 __version__: str
@@ -226,19 +235,110 @@ class _HasStream(Protocol):
 def prepare(name: str, text: str, sets: list[tuple[str, str]]) -> Prepared: ...
 def load_run(directory: _Path) -> Run: ...
 def parse_seeds(text: str) -> list[int]: ...
-def sweep(
+def build() -> str: ...
+
+_Job = tuple[str, list[tuple[str, str]], str]
+
+@final
+class SweepPlan:
+    def __len__(self) -> int: ...
+    def jobs(self) -> list[_Job]: ...
+    def run(
+        self, threads: int, csv: bool, progress: Optional[Callable[[int, int], object]]
+    ) -> list[Optional[str]]: ...
+    def finish(self, summaries: list[Optional[str]]) -> tuple[Table, str, list[tuple[str, int, str]]]: ...
+
+def plan_sweep(
     name: str,
     text: str,
     sets: list[tuple[str, str]],
     grid: list[tuple[str, list[str]]],
     seeds: Optional[list[int]],
     scale: Optional[str],
-    jobs: int,
     out: Optional[_Path],
-    csv: bool,
     force: bool,
-    progress: Optional[Callable[[int, int], object]],
-) -> tuple[Table, str, list[tuple[str, int, str]]]: ...
+) -> SweepPlan: ...
+def run_job(
+    name: str, text: str, job: _Job, out: Optional[_Path], csv: bool, force: bool
+) -> str: ...
+
+_Settings = list[tuple[str, str, Any]]
+
+def register_policy(class_: type, name: str, about: str, settings: _Settings, /) -> bool: ...
+def register_control(class_: type, name: str, about: str, settings: _Settings, /) -> bool: ...
+
+@final
+class BufferView:
+    """What a policy can see of the buffer."""
+
+    #: Bytes of the buffer.
+    size: int
+    #: Bytes in it.
+    used: int
+    #: Bytes that are free.
+    remaining: int
+    #: Bytes of each queue: those of port 0 first.
+    lengths: list[int]
+
+@final
+class ArrivingPacket:
+    """A packet that arrives, as a policy sees it."""
+
+    #: The time in picoseconds.
+    now: int
+    #: Its length.
+    bytes: int
+    #: What it would take of the buffer.
+    charge: int
+    #: The port that it leaves by.
+    port: int
+    #: The number of its queue at that port.
+    queue: int
+    #: The index of that queue in `lengths`.
+    index: int
+    flow: int
+    rank: int
+    class_: int
+    #: Sent in the first round trip.
+    unscheduled: bool
+    #: ECN-capable.
+    ect: bool
+
+@final
+class Ack:
+    """An ACK, as a congestion control sees it. Times are in picoseconds."""
+
+    #: When it came in.
+    now: int
+    #: Packets that are now known to have arrived and were not before.
+    acked: int
+    #: The first packet that is not acknowledged.
+    una: int
+    #: The packet that will be sent next, if it is a new one.
+    next: int
+    #: The echo of congestion experienced.
+    marked: bool
+    #: A loss is being repaired, and the window has been cut for it.
+    recovering: bool
+    #: The window was in use, so that it may grow.
+    limited: bool
+    #: The round trip of the packet that asked for this ACK; None if it is not known.
+    rtt: Optional[int]
+
+@final
+class FlowLimits:
+    """What a congestion control knows of its flow from the start. Windows are in packets, times in picoseconds."""
+
+    initial_window: int
+    initial_threshold: Optional[int]
+    max_window: int
+    #: The round trip on the empty network.
+    base_rtt: int
+    #: Bits per second of the sender's link.
+    rate: int
+    #: Bytes of a full packet on the wire.
+    wire: int
+
 def compare(places: list[str], sides: list[list[str]]) -> tuple[str, str]: ...
 def interval(values: list[float]) -> tuple[Optional[float], Optional[float]]: ...
 def check_switch(name: str, text: str) -> None: ...

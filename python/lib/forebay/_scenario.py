@@ -93,9 +93,14 @@ class Scenario:
         text, warnings = self._prepared.check()
         return Check(text, warnings)
 
-    def run(self, *, seed: Optional[int] = None, progress: _progress.Progress = None) -> Result:
+    def run(
+        self, *, seed: Optional[int] = None, threads: int = 1, progress: _progress.Progress = None
+    ) -> Result:
         """Runs the scenario. Ctrl-C stops it. `progress` is None (a bar in terminals and notebooks), True, False, or a
-        function of the share that is done and a text."""
+        function of the share that is done and a text. A run has one thread: any other number is refused."""
+        if isinstance(threads, bool) or threads != 1:
+            remedy = "leave threads out; sweep(jobs=) makes several runs at the same time"
+            raise refused("threads", f"{threads!r}: a run has one thread", remedy)
         prepared = self._prepared
         if seed is not None and seed_of(seed) != prepared.seed:
             prepared = self.override(seed=seed_of(seed))._prepared

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Iterable, Mapping, Optional, Union
 
-from . import _forebay, _html, _progress, _summary, _toml
+from . import _forebay, _html, _progress, _ray, _summary, _toml
 from ._errors import refused
 from ._forebay import Table
 from ._plot import SweepPlots
@@ -143,6 +143,8 @@ def sweep(
     out: Optional[Path] = None,
     csv: bool = False,
     force: bool = False,
+    on: Optional[str] = None,
+    address: Optional[str] = None,
     progress: _progress.Progress = None,
 ) -> Sweep:
     """Runs every point of a grid with every seed, on `jobs` threads (all cores unless it says otherwise).
@@ -151,7 +153,17 @@ def sweep(
     list, or a text such as "1-5"; without any, those of the scenario. With `out`, the results of all runs are kept in
     that directory, as `forebay sweep --out` does it; runs that are finished there are not run again, so that the same
     call goes on where it was stopped.
+
+    `on="ray"` makes the runs on a Ray cluster: the one at `address`, the one that this process is connected to, or, with
+    neither, one on this machine. Runs whose worker or node dies are made again. Results come back through Ray; with `out`
+    they are kept in that directory, which all nodes must share.
     """
+    if on not in (None, "ray"):
+        raise refused("on", f"{on!r} is not a place to run at", 'give "ray", or leave it out for this process')
+    if on is None and address is not None:
+        raise refused("address", "this is for Ray", 'give on="ray", too')
+    if on is not None and jobs is not None:
+        raise refused("jobs", "Ray decides how many runs there are at the same time", "leave jobs out")
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     if jobs is None:
@@ -162,18 +174,15 @@ def sweep(
     sets = scenario._sets
     if numbers is not None and any(key == "seed" for key, _ in sets):
         raise refused("seeds", "an override gives the seed, too", "leave one of the two out")
+    place = None if out is None else os.path.abspath(os.fspath(out))
     with _progress.Bar(progress, scenario.name) as bar:
-        table, text, runs = _forebay.sweep(
-            scenario._name,
-            scenario._text,
-            sets,
-            _grid(grid),
-            numbers,
-            scale,
-            jobs,
-            out,
-            csv,
-            force,
-            _progress.of_sweep(bar),
-        )
+        file = (scenario._name, scenario._text)
+        plan = _forebay.plan_sweep(*file, sets, _grid(grid), numbers, scale, place, force)
+        if on == "ray":
+            # Workers start in directories of their own.
+            file = (os.path.abspath(scenario._name), scenario._text)
+            done = _ray.run(plan, file, place, csv, force, address, _progress.of_sweep(bar))
+        else:
+            done = plan.run(jobs, csv, _progress.of_sweep(bar))
+        table, text, runs = plan.finish(done)
     return Sweep(table, text, [SweepRun(point, seed, _summary.read(json), json) for point, seed, json in runs])

@@ -55,7 +55,7 @@ impl FrameObserver for ArrivalLog {
     }
 
     fn sent(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant) {
-        let mut departure = *departure;
+        let mut departure = departure.clone();
         departure.id = self.number(departure.id);
         if let Some(verdicts) = &mut self.verdicts {
             verdicts.started(now, port, &departure, end);

@@ -178,3 +178,22 @@ fn captures_and_compressed_files_are_replayed() {
     std::fs::write(at("cut.gz"), &packed[..packed.len() / 2]).unwrap();
     assert!(refused(directory.path(), "replay sw.toml cut.gz").contains("cut.gz: cannot read it"));
 }
+
+/// Shells and `man` know every command.
+#[test]
+fn completions_and_manual_have_every_command() {
+    let directory = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(directory.path(), &format!("completions {shell}"));
+        assert!(["sweep", "reproduce", "--shard", "--slurm"].iter().all(|word| script.contains(word.trim_start_matches('-'))), "{shell}");
+    }
+    assert!(refused(directory.path(), "completions cmd").contains("bash"));
+    let pages = printed(directory.path(), "manual man");
+    assert!(pages.ends_with(" pages in man\n"), "{pages}");
+    let page = std::fs::read_to_string(directory.path().join("man/forebay-sweep.1")).unwrap();
+    assert!(page.contains("\\-\\-shard") && directory.path().join("man/forebay-pisa-check.1").exists());
+    // Once more over its own files, and not over those of others.
+    printed(directory.path(), "manual man");
+    std::fs::write(directory.path().join("man/forebay.1"), "mine").unwrap();
+    assert!(refused(directory.path(), "manual man").contains("forebay.1"));
+}

@@ -1,10 +1,13 @@
 //! The command line, in one binary.
 
 mod bad_input;
+mod book;
 mod commands;
 mod deep_input;
 mod demo;
 mod live;
+#[path = "../common/pages.rs"]
+mod pages;
 mod pisa;
 mod readme;
 mod regressions;
@@ -12,8 +15,10 @@ mod replay;
 mod reproduce;
 mod rtl;
 mod safety;
+mod shards;
 mod simulate;
 mod simulation;
 mod simulation_errors;
+mod slurm;
 mod sonic;
 mod vectors;

@@ -1,49 +1,74 @@
-//! The README's commands are true: they run, in order, from the root of the project.
+//! What the README and the book say is true: their commands run, in order, and print what is shown; their files can be read.
 
-use std::path::Path;
-use std::process::Command;
+use crate::pages::{blocks, check, read, root};
 
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
+/// The tutorial, in its order: a page uses files of those before it.
+const TUTORIAL: [&str; 5] = [
+    "docs/tutorial/switch.md",
+    "docs/tutorial/network.md",
+    "docs/tutorial/comparison.md",
+    "docs/tutorial/own-policy.md",
+    "docs/tutorial/live.md",
+];
 
-fn readme() -> String {
-    std::fs::read_to_string(root().join("README.md")).unwrap()
-}
+/// Pages that stand alone.
+const HOW_TOS: [&str; 6] = [
+    "docs/howto/choose-alpha.md",
+    "docs/howto/compare-policies.md",
+    "docs/howto/sweep.md",
+    "docs/howto/live-switch.md",
+    "docs/howto/sonic.md",
+    "docs/operators.md",
+];
 
-/// The lines of the blocks of a language.
-fn blocks(language: &str) -> Vec<String> {
-    let fence = format!("```{language}\n");
-    readme().split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
-}
-
-fn run(command: &str) -> String {
-    let output = Command::new("bash").args(["-c", command]).current_dir(root()).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command}: {error}");
-    String::from_utf8(output.stdout).unwrap()
+#[test]
+fn every_command_of_the_readme_runs_and_prints_what_is_shown() {
+    let first = blocks("README.md", "sh");
+    assert_eq!(first[0], "cargo run --release -- sweep scenarios/compare.toml");
+    assert!(first.iter().any(|block| block == "./test"), "{first:?}");
+    check(&["README.md"], "sh", "text");
 }
 
 #[test]
-fn every_command_runs_and_prints_what_is_shown() {
-    let commands: Vec<String> =
-        blocks("sh").iter().flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    assert!(
-        commands.len() > 5
-            && commands[0] == "cargo run --release -- sweep scenarios/compare.toml"
-            && commands.iter().any(|command| command == "./test"),
-        "{commands:?}"
-    );
-    let mut printed = String::new();
-    for command in &commands {
-        // The test command runs this very test: what it does is checked below.
-        if command != "./test" {
-            printed.push_str(&run(command));
+fn every_command_of_the_tutorial_runs_and_prints_what_is_shown() {
+    // What an earlier run of this test, or a reader, has left.
+    let _ = std::fs::remove_dir_all(root().join("results/tutorial"));
+    check(&TUTORIAL, "sh", "text");
+}
+
+#[test]
+fn every_command_of_the_how_tos_runs_and_prints_what_is_shown() {
+    let _ = std::fs::remove_dir_all(root().join("results/howto"));
+    for page in HOW_TOS {
+        check(&[page], "sh", "text");
+    }
+}
+
+/// The pages that these tests run are all that have commands; commands on other pages have tests of their own.
+#[test]
+fn no_page_of_the_tutorial_or_the_how_tos_is_left_out() {
+    for folder in ["docs/tutorial", "docs/howto"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let page = format!("{folder}/{name}");
+            let is_run = TUTORIAL.iter().chain(&HOW_TOS).any(|known| *known == page);
+            let is_page = name.ends_with(".md");
+            assert!(is_run || !is_page || blocks(&page, "sh").is_empty(), "the commands of {page} are not run");
         }
     }
-    for shown in blocks("text") {
-        for line in shown.lines().filter(|line| !line.is_empty()) {
-            assert!(printed.lines().any(|known| known == line), "nothing prints this line of the README: {line}");
+}
+
+/// Files that the tutorial shows are those of the project.
+#[test]
+fn the_code_of_the_tutorial_is_in_the_project() {
+    for (page, fence, file) in [
+        ("docs/tutorial/own-policy.md", "rust,ignore", "examples/own-schemes/src/per_port_thresholds.rs"),
+        ("docs/tutorial/switch.md", "toml", "crates/cli/src/demo.toml"),
+    ] {
+        let (blocks, source) = (blocks(page, fence), read(file));
+        assert!(!blocks.is_empty(), "{page} shows nothing");
+        for line in blocks.iter().flat_map(|block| block.lines()).map(str::trim).filter(|line| *line != "...") {
+            assert!(source.contains(line), "{page}: {file} does not have this line: {line}");
         }
     }
 }
@@ -66,30 +91,22 @@ fn the_test_command_is_what_ci_runs() {
 
 #[test]
 fn the_switch_of_the_readme_can_be_read() {
-    let switch = &blocks("toml")[1];
+    let switch = &blocks("README.md", "toml")[0];
     forebay_settings::read_switch("README.md", switch).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
 fn the_scenario_of_the_readme_can_be_read() {
-    let scenario = &blocks("toml")[0];
+    let scenario = &blocks("README.md", "toml")[1];
     forebay_sim::scenario::Scenario::read("README.md", scenario, &[]).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
-fn every_file_it_names_is_there() {
-    for name in [
-        "docs/scenario.md",
-        "docs/results.md",
-        "docs/peers.md",
-        "docs/switch.md",
-        "docs/findings.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "LICENSE-MIT",
-        "LICENSE-APACHE",
-        "fuzz",
-    ] {
-        assert!(readme().contains(name) && root().join(name).exists(), "{name}");
+fn every_file_that_the_readme_links_to_is_there() {
+    let readme = read("README.md");
+    let links: Vec<&str> = readme.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()).collect();
+    assert!(links.len() > 15, "{links:?}");
+    for name in links.iter().chain(&["LICENSE-MIT", "LICENSE-APACHE"]) {
+        assert!(readme.contains(name) && root().join(name).exists(), "{name}");
     }
 }

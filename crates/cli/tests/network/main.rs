@@ -1,10 +1,13 @@
 //! The command line with network namespaces, in one binary: a test has the machine to itself.
 
 mod attacks;
+mod book;
 mod lab;
 mod lab_experiments;
 mod lab_live;
 mod lab_script;
+#[path = "../common/pages.rs"]
+mod pages;
 mod service;
 mod strangers;
 mod switch;

@@ -10,16 +10,16 @@ pub fn page(outcomes: &[Outcome]) -> String {
     kernels.dedup();
     let mut out = format!(
         "# The kernel's TCP and the simulator's\n\n\
-         A script is a few TCP flows, and what a switch does to which of their packets ([lab.md](lab.md)). Linux plays it in network namespaces through the \
-         live switch, the simulator plays it in simulated time, and both switches keep a list of the packets that came. The kernel's lists were recorded with {}; \
+         A script has a few TCP flows, and rules for what the switch does to which of their packets ([lab.md](lab.md)). Linux plays it in network namespaces \
+         through the live switch; the simulator plays it in simulated time. Both switches record the packets that arrive. The kernel's lists were recorded with {}; \
          `lab/scripts` has the scripts and `lab/scripts/recorded` the lists. This page is made by\n\n    \
          forebay lab script --simulate --docs docs/kernel.md lab/scripts/*.toml\n\n\
          {}\n\n\
-         *Order*: whether both send the same data segments in the same order, retransmissions included. *Sent again*: retransmissions of the kernel and of the \
-         simulator. *Apart*: the largest difference of times of a retransmission that both have, since the flow's first data; differences of up to 10%, or 2 ms, are \
-         taken for the same. *Window*: the largest difference of segments in flight when a segment is sent for the first time, as far as its sender knows from the ACKs that have reached it; 2 are taken \
-         for the same. The last column says where the two part first: what the kernel does, and what the simulator does instead.\n\n\
-         | script | what happens | congestion control | order | sent again | apart | window | |\n|---|---|---|---|---|---|---|---|\n",
+         *Order*: whether both send the same data segments in the same order, including retransmissions. *Retransmissions*: those of the kernel, and those of the \
+         simulator. *Time*: the largest time difference of a retransmission that both send, since the flow's first data; up to 10%, or 2 ms, counts as equal. \
+         *In flight*: the largest difference of segments in flight when a segment is sent for the first time, as its sender knows from the ACKs received; up to 2 counts \
+         as equal. The last column has the first difference: what the kernel does, and what the simulator does instead.\n\n\
+         | script | what happens | congestion control | order | retransmissions | time | in flight | |\n|---|---|---|---|---|---|---|---|\n",
         if kernels.is_empty() { "an unknown kernel".to_owned() } else { kernels.join(", ") },
         summary(outcomes),
     );

@@ -7,7 +7,7 @@ use crate::frame::Mac;
 use crate::routes::{NextHop, Prefix, Routes};
 use crate::stations::Stations;
 use crate::storm::Storm;
-use forebay_settings::{CONFIG_KEYS, Diagnostic, Document, Settings, Table, Value, read_config};
+use forebay_settings::{Diagnostic, Document, Settings, Table, Value, config_keys, read_config};
 use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Bytes, Duration, Rate, ValidConfig};
 use std::net::SocketAddr;
@@ -186,7 +186,7 @@ pub fn read(file: &str, text: &str, changes: &[(String, String)]) -> Result<(Liv
         let remedy = "remove it, and give an [[interface]] table for each port";
         return Err(root.key_error("ports", "the ports of a live switch are its interfaces", remedy));
     }
-    let known: Vec<&str> = TOP_KEYS.into_iter().chain(CONFIG_KEYS).collect();
+    let known: Vec<&str> = TOP_KEYS.into_iter().chain(config_keys()).collect();
     root.allow(&known, |_| false, "")?;
     let (interfaces, rates) = interfaces(&root)?;
     let names: Vec<String> = interfaces.iter().enumerate().map(|(port, interface)| interface.name(port)).collect();

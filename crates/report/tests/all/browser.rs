@@ -89,6 +89,25 @@ fn base64(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// The map of queues leads to who held the buffer, hurt flows are split, traced flows and collectives are drawn.
+fn assert_inside(outcome: &Value) {
+    let map = |key: &str| outcome["map"][key].as_str().unwrap();
+    assert!(outcome["map"]["cells"].as_u64().unwrap() > 5, "{}", outcome["map"]);
+    // It begins with the worst stretch, and a click on a red bar explains that one.
+    for text in [map("first"), map("clicked")] {
+        assert!(text.contains("dropped: ") && text.contains("Who held the buffer when this was dropped"), "{text}");
+        assert!(text.contains("All of class 1") && text.contains("flow 3 (incast"), "{text}");
+    }
+    assert_ne!(map("first"), map("clicked"));
+    assert!(!map("clicked").starts_with(map("moved")), "the arrow keys move");
+    assert!(outcome["map"]["changes"].as_u64().unwrap() >= 3, "failures are marked on every time axis");
+    assert_eq!(outcome["hurt"], serde_json::json!([50, 10]), "five parts of ten flows");
+    let tip = outcome["tips"]["hurt"].as_str().unwrap();
+    assert!(tip.contains("timeout") && tip.contains("queueing at leaf0"), "{tip}");
+    assert_eq!((&outcome["lines"]["traced"], &outcome["collectives"]), (&3.into(), &15.into()));
+    assert_eq!(outcome["network"], serde_json::json!([12, 3]), "a switch and two cables fail");
+}
+
 #[test]
 fn every_plot_is_drawn_and_every_control_works() {
     let Some(outcome) = driven(&page(&synthetic::seeded(3, 5_000, 1))) else { return };
@@ -106,8 +125,9 @@ fn every_plot_is_drawn_and_every_control_works() {
     assert_eq!((&outcome["bars"], &outcome["rings"], &outcome["drops"]), (&9.into(), &9.into(), &1.into()));
     assert!(outcome["options"].as_u64().unwrap() > 30);
     assert_eq!(outcome["hidden"], serde_json::json!([1, "false"]));
-    // The timeline has its own choice of runs; the other five have nothing left to draw.
-    assert_eq!(outcome["allHidden"], 5);
+    // The map, the timeline and the flows that were hurt have their own choice of runs; the others have nothing left to draw.
+    assert_eq!(outcome["allHidden"], 7);
+    assert_inside(&outcome);
     assert_eq!(outcome["again"], true);
     assert_eq!(outcome["labelled"], true);
     let keys = [["dt alpha=1", "abm alpha=0.5"], ["Its threshold", "Buffer: leaf 0"], ["buffer full", "expelled"]];

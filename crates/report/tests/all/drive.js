@@ -92,6 +92,24 @@ addEventListener("load", () => {
   document.querySelector("#drops rect.target").dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
   outcome.tips.drops = tip.textContent;
 
+  // A click on the map of queues: what is chosen is explained, with who held the buffer.
+  const held = () => document.querySelector("#map .held");
+  outcome.map = { cells: count("map", "rect.dropped"), first: held().textContent };
+  const red = [...document.querySelectorAll("#map rect.dropped")].pop().getBoundingClientRect();
+  plotOf("map").dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: red.left + 1, clientY: red.bottom - 1 }));
+  outcome.map.clicked = held().textContent;
+  key("map", "ArrowLeft");
+  key("map", "ArrowLeft");
+  key("map", "ArrowLeft");
+  outcome.map.moved = held().querySelector("h4").textContent;
+  outcome.map.changes = document.querySelectorAll(".change").length;
+  outcome.hurt = [count("hurt", "rect.bar"), document.querySelectorAll("#hurt tbody tr").length];
+  document.querySelector("#hurt rect.target").dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
+  outcome.tips.hurt = tip.textContent;
+  outcome.lines.traced = count("traced", "path.line");
+  outcome.collectives = count("collectives", "circle");
+  outcome.network = [document.querySelectorAll(".network rect").length, document.querySelectorAll(".network .fails").length];
+
   // Numbers that cannot be drawn would show as NaN.
   for (const node of document.querySelectorAll("svg *")) {
     for (const { name, value } of node.attributes) {

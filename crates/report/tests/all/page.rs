@@ -1,7 +1,7 @@
 //! The page as text: it stands alone, its data are whole, hostile names stay names, and empty runs make a page, too.
 
 use crate::synthetic;
-use forebay_report::{Amount, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
+use forebay_report::{Amount, Detail, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
 use serde_json::Value;
 
 /// The JSON inside the page.
@@ -62,6 +62,7 @@ fn the_data_are_those_of_the_runs() {
 fn hostile_names_stay_names() {
     let nasty = "</script><script>alert(1)</script><!--\"'&";
     let run = RunView {
+        detail: Detail::default(),
         seed: 1,
         facts: vec![(nasty.into(), nasty.into())],
         flows: vec![FlowPoint { bytes: 10, fct_s: Some(1.0), slowdown: Some(2.0), ..FlowPoint::default() }],

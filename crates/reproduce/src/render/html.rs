@@ -1,10 +1,12 @@
-//! The HTML page: self-contained, without scripts.
+//! The HTML pages: without scripts, plots as pictures beside them.
 
-use super::markdown::RULES;
-use super::{RECORD, VERDICTS, View, caption, count, svg, table_of};
-use crate::claim::Verdict;
+use super::markdown::{APPENDIX, MEANINGS};
+use super::{COUNTED, PAGES, RECORD, VERDICTS, View, caption, count, table_of, title_of};
+use crate::claim::Claim;
 use crate::figure::Paper;
 use crate::record::Reproduction;
+use crate::statement::Mark;
+use crate::verdict::Verdict;
 
 const STYLE: &str = include_str!("../../assets/page.css");
 
@@ -30,70 +32,116 @@ fn prose(text: &str) -> String {
 
 fn class_of(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Holds => "holds",
+        Verdict::Holds | Verdict::Stronger => "holds",
         Verdict::InPart => "part",
         Verdict::DoesNotHold => "fails",
-        Verdict::NotShown | Verdict::Missing => "unknown",
+        Verdict::Inconclusive | Verdict::Circular | Verdict::NotShown | Verdict::Missing => "unknown",
     }
 }
 
-/// The page; `scenarios` leads to the papers' scenario files.
-pub fn page(papers: &[Paper], all: &Reproduction, scenarios: &str) -> String {
-    let views: Vec<(&Paper, Vec<View<'_>>)> =
-        papers.iter().map(|paper| (paper, View::of_paper(paper, all))).filter(|(_, views)| !views.is_empty()).collect();
-    let mut body = String::new();
-    for (paper, views) in &views {
-        body.push_str(&format!(
-            "<section id=\"{}\"><h2>{}</h2><p class=\"about\">{}</p>\n",
-            paper.id,
-            escape(&super::title_of(paper)),
-            prose(paper.about)
-        ));
-        for view in views {
-            figure(view, all, scenarios, &mut body);
-        }
-        body.push_str("</section>\n");
-    }
+/// A whole page.
+fn document(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>The papers' experiments, made again</title>\n<style>\n{STYLE}{plots}</style>\n</head>\n<body>\n\
-         <header><h1>The papers’ experiments, made again</h1>\n\
-         <p>Forebay {version}, {date}, {scale} scale. <code>forebay reproduce{argument}</code> makes this page; its numbers are in \
-         <a href=\"{RECORD}\">{RECORD}</a>.</p></header>\n{overview}<details class=\"rules\"><summary>How verdicts are computed</summary><p>{rules}</p></details>\n\
-         <main>\n{body}</main>\n</body>\n</html>\n",
-        plots = svg::STYLE,
-        version = escape(&all.version),
-        date = escape(&all.date),
-        scale = all.scale.name(),
-        argument = all.scale.argument(),
-        overview = overview(&views, all),
-        rules = escape(RULES),
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+        escape(title)
     )
 }
 
-/// Papers with their figures and verdicts.
-fn overview(views: &[(&Paper, Vec<View<'_>>)], all: &Reproduction) -> String {
-    let mut text = "<nav aria-label=\"Papers\"><table class=\"overview\"><thead><tr><th>Paper</th>".to_owned();
-    for verdict in VERDICTS {
+/// The index: the papers, and how often each verdict was given.
+pub(crate) fn index(views: &[(&Paper, Vec<View<'_>>)], all: &Reproduction) -> String {
+    let mut body = format!(
+        "<header><h1>The papers’ experiments, made again</h1>\n\
+         <p>Forebay {}, {}, {} scale. <code>forebay reproduce{}</code> makes these pages; their numbers are in \
+         <a href=\"{RECORD}\">{RECORD}</a>, the verdicts in <a href=\"{PAGES}/{VERDICTS}\">{VERDICTS}</a>.</p></header>\n<main>\n",
+        escape(&all.version),
+        escape(&all.date),
+        all.scale.name(),
+        all.scale.argument(),
+    );
+    body.push_str("<h2>Claims of the abstracts and introductions</h2>\n");
+    body.push_str(&overview(views, all, &[Mark::Headline]));
+    body.push_str("<h2>All statements that are counted</h2>\n");
+    body.push_str(&overview(views, all, &COUNTED));
+    body.push_str("<details class=\"rules\"><summary>What the verdicts mean</summary><ul>\n");
+    for (verdict, meaning) in MEANINGS {
+        body.push_str(&format!("<li><b>{}</b>: {}</li>\n", verdict.words(), escape(meaning)));
+    }
+    body.push_str("</ul></details>\n</main>\n");
+    document("The papers' experiments, made again", &body)
+}
+
+/// Papers with their verdicts.
+fn overview(views: &[(&Paper, Vec<View<'_>>)], all: &Reproduction, marks: &[Mark]) -> String {
+    let mut text = "<div class=\"scroll\"><table class=\"overview\"><thead><tr><th>Paper</th>".to_owned();
+    for verdict in Verdict::ALL {
         text.push_str(&format!("<th class=\"number\">{}</th>", verdict.words()));
     }
-    text.push_str("<th>Experiments</th></tr></thead><tbody>\n");
+    text.push_str("</tr></thead><tbody>\n");
     for (paper, views) in views {
-        text.push_str(&format!("<tr><th><a href=\"#{}\">{}</a></th>", paper.id, escape(paper.system)));
-        for (verdict, count) in VERDICTS.iter().zip(count(views, all)) {
+        text.push_str(&format!("<tr><th><a href=\"{PAGES}/{}.html\">{}</a></th>", paper.id, escape(paper.system)));
+        for (verdict, count) in Verdict::ALL.iter().zip(count(views, all, marks)) {
             let class = if count > 0 { class_of(*verdict) } else { "none" };
             text.push_str(&format!("<td class=\"number\"><span class=\"count {class}\">{count}</span></td>"));
         }
-        let links: Vec<String> = views
-            .iter()
-            .map(|view| format!("<a href=\"#{}\">{}</a>", view.slug(), escape(view.figure.number)))
-            .collect();
-        text.push_str(&format!("<td class=\"links\">{}</td></tr>\n", links.join(" ")));
+        text.push_str("</tr>\n");
     }
-    text.push_str("</tbody></table></nav>\n");
+    text.push_str("</tbody></table></div>\n");
     text
+}
+
+/// A paper's page; `scenarios` leads from it to the papers' scenario files.
+pub(crate) fn page(paper: &Paper, views: &[View<'_>], all: &Reproduction, scenarios: &str) -> String {
+    let links: Vec<String> =
+        views.iter().map(|view| format!("<a href=\"#{}\">{}</a>", view.slug(), escape(view.figure.number))).collect();
+    let mut body = format!(
+        "<header><h1>{}</h1>\n<p>{}</p>\n<p class=\"links\"><a href=\"../{}\">All papers</a> {}</p></header>\n<main>\n",
+        escape(&title_of(paper)),
+        prose(paper.about),
+        super::PAGE,
+        links.join(" "),
+    );
+    body.push_str("<article><h3>Headline claims</h3>\n");
+    table(views.iter().flat_map(|view| view.marked(&[Mark::Headline])), all, &mut body);
+    body.push_str("</article>\n");
+    for view in views {
+        figure(view, all, scenarios, &mut body);
+    }
+    body.push_str(&format!("<article><h3>Appendix</h3><p class=\"setting\">{APPENDIX}</p>\n"));
+    for view in views.iter().filter(|view| view.marked(&[Mark::Appendix]).next().is_some()) {
+        body.push_str(&format!("<h4>{}</h4>\n", escape(&view.heading())));
+        table(view.marked(&[Mark::Appendix]), all, &mut body);
+    }
+    body.push_str("</article>\n</main>\n");
+    document(&title_of(paper), &body)
+}
+
+fn table<'c>(claims: impl Iterator<Item = &'c Claim>, all: &Reproduction, out: &mut String) {
+    let mut claims = claims.peekable();
+    if claims.peek().is_none() {
+        return;
+    }
+    out.push_str(
+        "<div class=\"scroll\"><table class=\"claims\"><thead><tr><th>Statement</th><th>Paper</th><th>Here</th><th>Verdict</th></tr></thead><tbody>\n",
+    );
+    for claim in claims {
+        let verdict = claim.verdict(all.scale);
+        let because = claim.because(all.scale);
+        let reason = because.map_or_else(String::new, |why| format!("<div class=\"reason\">{}</div>", prose(&why)));
+        out.push_str(&format!(
+            "<tr><td>{}<div class=\"reason\">{} · section {}</div></td><td>{}</td><td>{}</td><td><span class=\"verdict {}\">{}</span>{reason}</td></tr>\n",
+            prose(&claim.words),
+            escape(&claim.id),
+            escape(&claim.section),
+            prose(&claim.paper),
+            prose(&claim.ours),
+            class_of(verdict),
+            verdict.words(),
+        ));
+    }
+    out.push_str("</tbody></table></div>\n");
 }
 
 fn figure(view: &View<'_>, all: &Reproduction, scenarios: &str, out: &mut String) {
@@ -111,33 +159,12 @@ fn figure(view: &View<'_>, all: &Reproduction, scenarios: &str, out: &mut String
     if let Some(says) = &view.result.says {
         out.push_str(&format!("<p class=\"says\">At this scale: {}</p>\n", prose(says)));
     }
-    if !view.claims.is_empty() {
-        out.push_str("<div class=\"scroll\"><table class=\"claims\"><thead><tr><th>Claim</th><th>Paper</th><th>Here</th><th>Verdict</th></tr></thead><tbody>\n");
-        for claim in &view.claims {
-            let verdict = claim.verdict(all.scale);
-            let reason = claim
-                .reason(all.scale)
-                .map_or_else(String::new, |reason| format!("<div class=\"reason\">{}</div>", prose(reason)));
-            out.push_str(&format!(
-                "<tr><td>{}</td><td>{}</td><td>{}</td><td><span class=\"verdict {}\">{}</span>{reason}</td></tr>\n",
-                prose(&claim.words),
-                prose(&claim.paper),
-                prose(&claim.ours),
-                class_of(verdict),
-                verdict.words(),
-            ));
-        }
-        out.push_str("</tbody></table></div>\n");
-    }
-    let plots: Vec<_> = view.plots.iter().filter(|plot| !plot.series.is_empty()).collect();
-    if !plots.is_empty() {
-        let names = svg::names(&view.plots);
-        out.push_str("<div class=\"plots\">\n");
-        for plot in &plots {
-            out.push_str(&format!("<figure>{}</figure>\n", svg::plot(plot, &names)));
-        }
-        out.push_str("</div>\n<details><summary>Numbers</summary>\n");
-        for plot in &plots {
+    table(view.marked(&COUNTED), all, out);
+    if view.has_plots() {
+        let title = escape(view.figure.title);
+        out.push_str(&format!("<img loading=\"lazy\" src=\"{}.svg\" alt=\"{title}\">\n", view.slug()));
+        out.push_str("<details><summary>Numbers</summary>\n");
+        for plot in view.plots.iter().filter(|plot| !plot.series.is_empty()) {
             numbers(plot, out);
         }
         out.push_str("</details>\n");

@@ -1,49 +1,101 @@
-//! The Markdown page.
+//! The Markdown pages.
 
-use super::{PAGE, PICTURES, RECORD, VERDICTS, View, caption, count, table_of};
+use super::{COUNTED, PAGE, PAGES, RECORD, VERDICTS, View, caption, count, table_of, title_of};
+use crate::claim::Claim;
 use crate::figure::Paper;
 use crate::record::Reproduction;
+use crate::statement::Mark;
+use crate::verdict::Verdict;
 
-/// The page; `scenarios` leads to the papers' scenario files.
-pub fn page(papers: &[Paper], all: &Reproduction, scenarios: &str) -> String {
-    let views: Vec<(&Paper, Vec<View<'_>>)> =
-        papers.iter().map(|paper| (paper, View::of_paper(paper, all))).filter(|(_, views)| !views.is_empty()).collect();
+/// The index: the papers, and how often each verdict was given to their headline claims.
+pub(crate) fn index(views: &[(&Paper, Vec<View<'_>>)], all: &Reproduction) -> String {
     let mut text = format!(
         "# The papers' experiments, made again\n\n\
-         Made by `forebay reproduce{}` of version {} on {}, at the {} scale. This page, [the same with all its plots]({PAGE}) and every verdict on it are \
-         generated from [{RECORD}]({RECORD}); `forebay reproduce --render {RECORD} --docs .` makes them again.\n\n\
-         {}\n\n",
+         Made by `forebay reproduce{}` of version {} on {}, at the {} scale, from [{RECORD}]({RECORD}); \
+         `forebay reproduce --render {RECORD} --docs .` makes all pages again. [With plots]({PAGE}); [all verdicts as JSON]({PAGES}/{VERDICTS}).\n\n\
+         Claims of the abstracts and introductions:\n\n",
         all.scale.argument(),
         all.version,
         all.date,
         all.scale.name(),
-        RULES.replace('\n', " ")
     );
-    text.push_str("| paper |");
-    for verdict in VERDICTS {
-        text.push_str(&format!(" {} |", verdict.words()));
-    }
-    text.push_str("\n|---|---|---|---|---|---|\n");
-    for (paper, views) in &views {
-        let counts = count(views, all).map(|count| format!(" {count} |"));
-        text.push_str(&format!("| [{}](#{}) |{}\n", paper.system, paper.id, counts.concat()));
-    }
-    for (paper, views) in &views {
-        text.push_str(&format!("\n<a id=\"{}\"></a>\n\n## {}\n\n{}\n", paper.id, super::title_of(paper), paper.about));
-        for view in views {
-            figure(view, all, scenarios, &mut text);
-        }
+    text.push_str(&counts(views, all, &[Mark::Headline]));
+    text.push_str("\nAll statements that are counted:\n\n");
+    text.push_str(&counts(views, all, &COUNTED));
+    text.push_str("\nWhat the verdicts mean; intervals are 95% confidence intervals over seeds, paired by seed:\n\n");
+    for (verdict, meaning) in MEANINGS {
+        text.push_str(&format!("- **{}**: {meaning}\n", verdict.words()));
     }
     text
 }
 
-/// What the verdicts mean.
-pub(crate) const RULES: &str = "Verdicts are computed, by the same rules for all papers. A gain (\"up to 94% less\") holds if ours is 0.75 to 1.5 times \
-the paper's and its interval is above 0, and in part if it is above 0. A direction (\"better than\") holds if the interval is above 0, \
-in part if only the mean is. A value holds within 25% (percentages: or 5 points) of the paper's, or if our interval has it and reaches at most half of it to either side, and in part within a factor of 2 \
-(or 15 points). A ranking holds if all pairs of schemes are in the paper's order or within 2%, in part if two thirds are. A statement about every point \
-holds if all points agree, in part if half do. Intervals (±) are 95% confidence intervals over seeds, paired by seed where two schemes are compared; a single seed has none. A reason \
-that quotes numbers which are not in the tables quotes runs of its own, some of them with the hosts of an earlier version, which are in no file: take it for a conjecture.";
+fn counts(views: &[(&Paper, Vec<View<'_>>)], all: &Reproduction, marks: &[Mark]) -> String {
+    let heads: Vec<&str> = Verdict::ALL.iter().map(|verdict| verdict.words()).collect();
+    let mut text = format!("| paper | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
+    for (paper, views) in views {
+        let counts = count(views, all, marks).map(|count| format!(" {count} |"));
+        text.push_str(&format!("| [{}]({PAGES}/{}.md) |{}\n", paper.system, paper.id, counts.concat()));
+    }
+    text
+}
+
+/// What the verdicts mean, in a line each.
+pub(crate) const MEANINGS: [(Verdict, &str); 8] = [
+    (
+        Verdict::Holds,
+        "a gain of 0.75 to 1.5 times the paper's (interval: 0.5 to 2 times), a value within 25% or 5 points (interval: a factor of 2 or 15 points), a difference above 0, an order in all pairs (2% of leeway), something that is so at every point.",
+    ),
+    (Verdict::Stronger, "a gain of more than 1.5 times the paper's, all of the interval above the paper's."),
+    (
+        Verdict::InPart,
+        "the direction is right, but not the size, or not everywhere (half of the points, two thirds of the pairs).",
+    ),
+    (Verdict::Inconclusive, "the interval allows both, or there is one seed only."),
+    (Verdict::DoesNotHold, "it came out otherwise, or less than a tenth of it did."),
+    (Verdict::Circular, "a parameter was set from the statement itself."),
+    (Verdict::NotShown, "this scale is too small to show it."),
+    (Verdict::Missing, "there are no numbers."),
+];
+
+/// A paper's page; `scenarios` leads from it to the papers' scenario files.
+pub(crate) fn page(paper: &Paper, views: &[View<'_>], all: &Reproduction, scenarios: &str) -> String {
+    let mut text = format!("# {}\n\n{}\n\n[All papers](../{})\n", title_of(paper), paper.about, super::TEXT);
+    text.push_str("\n## Headline claims\n");
+    table(views.iter().flat_map(|view| view.marked(&[Mark::Headline])), all, &mut text);
+    text.push_str("\n## Figures\n");
+    for view in views {
+        figure(view, all, scenarios, &mut text);
+    }
+    if views.iter().any(|view| view.marked(&[Mark::Appendix]).next().is_some()) {
+        text.push_str(&format!("\n## Appendix\n\n{APPENDIX}\n"));
+    }
+    for view in views.iter().filter(|view| view.marked(&[Mark::Appendix]).next().is_some()) {
+        text.push_str(&format!("\n### {}\n", view.heading()));
+        table(view.marked(&[Mark::Appendix]), all, &mut text);
+    }
+    text
+}
+
+/// What the appendix is.
+pub(crate) const APPENDIX: &str = "Second readings of statements above, comparisons with single runs of others, and studies of our own. They are not counted.";
+
+fn table<'c>(claims: impl Iterator<Item = &'c Claim>, all: &Reproduction, text: &mut String) {
+    let mut head = "\n| id | statement | section | paper | here | verdict |\n|---|---|---|---|---|---|\n";
+    for claim in claims {
+        text.push_str(head);
+        head = "";
+        let because = claim.because(all.scale).map_or_else(String::new, |why| format!(": {}", cell(&why)));
+        text.push_str(&format!(
+            "| `{}` | {} | {} | {} | {} | **{}**{because} |\n",
+            claim.id,
+            cell(&claim.words),
+            cell(&claim.section),
+            cell(&claim.paper),
+            cell(&claim.ours),
+            claim.verdict(all.scale).words(),
+        ));
+    }
+}
 
 fn figure(view: &View<'_>, all: &Reproduction, scenarios: &str, text: &mut String) {
     let name = view.name();
@@ -58,28 +110,13 @@ fn figure(view: &View<'_>, all: &Reproduction, scenarios: &str, text: &mut Strin
     if let Some(says) = &view.result.says {
         text.push_str(&format!("\nAt this scale: {says}\n"));
     }
-    if !view.claims.is_empty() {
-        text.push_str("\n| claim | paper | here | verdict |\n|---|---|---|---|\n");
-        for claim in &view.claims {
-            let reason = claim.reason(all.scale).map_or_else(String::new, |reason| format!(": {}", cell(reason)));
-            let verdict = claim.verdict(all.scale).words();
-            text.push_str(&format!(
-                "| {} | {} | {} | **{verdict}**{reason} |\n",
-                cell(&claim.words),
-                cell(&claim.paper),
-                cell(&claim.ours)
-            ));
-        }
-    }
-    if view.plots.iter().any(|plot| !plot.series.is_empty()) {
-        text.push_str(&format!("\n![{}]({PICTURES}/{}.svg)\n", cell(view.figure.title), view.slug()));
-    }
-    let plots: Vec<_> = view.plots.iter().filter(|plot| !plot.series.is_empty()).collect();
-    if plots.is_empty() {
+    table(view.marked(&COUNTED), all, text);
+    if !view.has_plots() {
         return;
     }
+    text.push_str(&format!("\n![{}]({}.svg)\n", cell(view.figure.title), view.slug()));
     text.push_str("\n<details><summary>Numbers</summary>\n");
-    for plot in plots {
+    for plot in view.plots.iter().filter(|plot| !plot.series.is_empty()) {
         let (header, rows) = table_of(plot);
         let line =
             |cells: &[String]| format!("| {} |\n", cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | "));

@@ -1,24 +1,29 @@
-//! What is shown of a reproduction: a terminal's tables, Markdown with pictures, and one HTML page.
+//! What is shown of a reproduction: a terminal's tables, and an index with a page for each paper, in Markdown with pictures and in HTML.
 
 pub mod html;
 pub mod markdown;
 pub mod svg;
 pub mod terminal;
+pub mod verdicts;
 
-use crate::claim::{Claim, Verdict};
+use crate::claim::Claim;
 use crate::figure::{Figure, Paper};
 use crate::panel::{Form, Plot};
 use crate::record::{FigureResult, Reproduction};
+use crate::statement::Mark;
 use crate::unit::{Unit, significant};
+use crate::verdict::Verdict;
 
 /// The numbers that everything else is made from.
-pub const RECORD: &str = "reproduction.json";
-/// The page.
+pub const RECORD: &str = "reproduction.json.gz";
+/// The index.
 pub const PAGE: &str = "reproduction.html";
 /// The same in Markdown.
 pub const TEXT: &str = "reproduction.md";
-/// The directory of the pictures in the Markdown.
-pub const PICTURES: &str = "reproduction";
+/// The directory of the papers' pages, of their pictures and of the verdicts.
+pub const PAGES: &str = "reproduction";
+/// The verdicts, in the directory of the pages.
+pub const VERDICTS: &str = "verdicts.json";
 
 /// A figure with its numbers, ready to be shown.
 pub(crate) struct View<'r> {
@@ -35,12 +40,17 @@ impl<'r> View<'r> {
         let view = |figure: &'r Figure| {
             let result = all.result(paper.id, figure.id)?;
             // Where runs are missing, some number is, too, and no verdict would be sound.
-            let claims = (figure.claims)(&result.table).into_iter();
+            let claims = figure.judged(paper.id, &result.table).into_iter();
             let claims = claims.map(|claim| if result.missing > 0 { claim.without_verdict() } else { claim }).collect();
             let plots = figure.panels.iter().map(|panel| panel.plot(&result.table)).collect();
             Some(Self { paper, figure, result, claims, plots })
         };
         paper.figures.iter().filter_map(view).collect()
+    }
+
+    /// The claims with one of these marks.
+    pub(crate) fn marked(&self, marks: &[Mark]) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(|claim| marks.contains(&claim.mark))
     }
 
     /// "abm/fig6".
@@ -62,6 +72,11 @@ impl<'r> View<'r> {
         }
         let several = number.contains([',', '-']) || number.contains(" and ");
         format!("Figure{} {number}", if several { "s" } else { "" })
+    }
+
+    /// Whether there is something to plot.
+    pub(crate) fn has_plots(&self) -> bool {
+        self.plots.iter().any(|plot| !plot.series.is_empty())
     }
 
     /// The command that makes it again.
@@ -95,18 +110,27 @@ pub(crate) fn title_of(paper: &Paper) -> String {
     format!("{}: {}", paper.system, paper.title)
 }
 
-/// How often each verdict was given.
-pub(crate) fn count<'v, 'r: 'v>(views: impl IntoIterator<Item = &'v View<'r>>, all: &Reproduction) -> [usize; 5] {
-    let mut counts = [0; 5];
-    for claim in views.into_iter().flat_map(|view| &view.claims) {
+/// How often each verdict was given to claims with one of these marks, in the order of [`Verdict::ALL`].
+pub(crate) fn count<'v, 'r: 'v>(
+    views: impl IntoIterator<Item = &'v View<'r>>,
+    all: &Reproduction,
+    marks: &[Mark],
+) -> [usize; Verdict::ALL.len()] {
+    let mut counts = [0; Verdict::ALL.len()];
+    for claim in views.into_iter().flat_map(|view| view.marked(marks)) {
         counts[claim.verdict(all.scale) as usize] += 1;
     }
     counts
 }
 
-/// The verdicts in the order of [`count`].
-pub(crate) const VERDICTS: [Verdict; 5] =
-    [Verdict::Holds, Verdict::InPart, Verdict::DoesNotHold, Verdict::NotShown, Verdict::Missing];
+/// What is counted: all but the appendix.
+pub(crate) const COUNTED: [Mark; 2] = [Mark::Headline, Mark::Figure];
+
+/// The verdicts that some claim has, with how often.
+pub(crate) fn tally(counts: [usize; Verdict::ALL.len()]) -> String {
+    let counted = Verdict::ALL.iter().zip(counts).filter(|(_, count)| *count > 0);
+    counted.map(|(verdict, count)| format!("{count} {}", verdict.words())).collect::<Vec<_>>().join(", ")
+}
 
 /// The numbers of a plot: a header, and a row for each series.
 pub(crate) fn table_of(plot: &Plot) -> (Vec<String>, Vec<Vec<String>>) {
@@ -161,16 +185,27 @@ pub(crate) fn caption(plot: &Plot) -> String {
     }
 }
 
+/// Papers with their figures that there is something of.
+pub(crate) fn views<'r>(papers: &'r [Paper], all: &'r Reproduction) -> Vec<(&'r Paper, Vec<View<'r>>)> {
+    let views = papers.iter().map(|paper| (paper, View::of_paper(paper, all)));
+    views.filter(|(_, views)| !views.is_empty()).collect()
+}
+
 /// All files of a reproduction, by their names below one directory; `scenarios` leads from there to the papers' scenario files.
-pub fn files(papers: &[Paper], all: &Reproduction, scenarios: &str) -> Vec<(String, String)> {
+pub fn files(papers: &[Paper], all: &Reproduction, scenarios: &str) -> Vec<(String, Vec<u8>)> {
+    let views = views(papers, all);
     let mut files = vec![
-        (RECORD.to_owned(), all.to_json(papers)),
-        (TEXT.to_owned(), markdown::page(papers, all, scenarios)),
-        (PAGE.to_owned(), html::page(papers, all, scenarios)),
+        (RECORD.to_owned(), all.to_gzip(papers)),
+        (TEXT.to_owned(), markdown::index(&views, all).into_bytes()),
+        (PAGE.to_owned(), html::index(&views, all).into_bytes()),
+        (format!("{PAGES}/{VERDICTS}"), verdicts::json(&views, all).into_bytes()),
     ];
-    for view in papers.iter().flat_map(|paper| View::of_paper(paper, all)) {
-        if view.plots.iter().any(|plot| !plot.series.is_empty()) {
-            files.push((format!("{PICTURES}/{}.svg", view.slug()), svg::picture(&view.plots)));
+    let scenarios = format!("../{scenarios}");
+    for (paper, views) in &views {
+        files.push((format!("{PAGES}/{}.md", paper.id), markdown::page(paper, views, all, &scenarios).into_bytes()));
+        files.push((format!("{PAGES}/{}.html", paper.id), html::page(paper, views, all, &scenarios).into_bytes()));
+        for view in views.iter().filter(|view| view.has_plots()) {
+            files.push((format!("{PAGES}/{}.svg", view.slug()), svg::picture(&view.plots).into_bytes()));
         }
     }
     files

@@ -18,13 +18,16 @@ const TITLE_LETTER: f64 = 7.4;
 /// Colours before lines are told apart by dashes.
 const COLOURS: usize = 8;
 
-/// The style of plots, in a page or in a picture of its own.
-pub const STYLE: &str = "
-svg.plot text { font: 11.5px system-ui, -apple-system, \"Segoe UI\", Roboto, Arial, sans-serif; fill: var(--muted, #5c6573); }
-svg.plot .title { font-weight: 600; font-size: 13px; fill: var(--ink, #1b1f26); }
-svg.plot .grid { stroke: var(--grid, #e9ecf0); } svg.plot .axis { stroke: var(--muted, #5c6573); fill: none; }
+/// The style of plots.
+const STYLE: &str = "
+svg.plot { --muted: #5c6573; --ink: #1b1f26; --grid: #e9ecf0; --panel: #fff; }
+@media (prefers-color-scheme: dark) { svg.plot { --muted: #9aa4b2; --ink: #e6e9ee; --grid: #272c35; --panel: #1a1e25; } }
+svg.plot .back { fill: var(--panel); }
+svg.plot text { font: 11.5px system-ui, -apple-system, \"Segoe UI\", Roboto, Arial, sans-serif; fill: var(--muted); }
+svg.plot .title { font-weight: 600; font-size: 13px; fill: var(--ink); }
+svg.plot .grid { stroke: var(--grid); } svg.plot .axis { stroke: var(--muted); fill: none; }
 svg.plot .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; } svg.plot .whisker { stroke-width: 1.2; }
-svg.plot .paper { fill: var(--panel, #fff) !important; stroke-width: 1.6; } svg.plot .paper-line { stroke-width: 1; stroke-dasharray: 2 3; }
+svg.plot .paper { fill: var(--panel) !important; stroke-width: 1.6; } svg.plot .paper-line { stroke-width: 1; stroke-dasharray: 2 3; }
 svg.plot .dash1 { stroke-dasharray: 6 3; } svg.plot .dash2 { stroke-dasharray: 2 2; }
 svg.plot .c0 { stroke: #0072b2; fill: #0072b2; } svg.plot .c1 { stroke: #d55e00; fill: #d55e00; }
 svg.plot .c2 { stroke: #009e73; fill: #009e73; } svg.plot .c3 { stroke: #cc79a7; fill: #cc79a7; }
@@ -34,7 +37,7 @@ svg.plot .line { fill: none !important; } svg.plot .bar { stroke: none; }
 ";
 
 /// The names of all series of a figure, so that each has one colour in all its plots.
-pub fn names(plots: &[Plot]) -> Vec<String> {
+fn names(plots: &[Plot]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for series in plots.iter().flat_map(|plot| &plot.series) {
         if !names.contains(&series.name) {
@@ -44,7 +47,7 @@ pub fn names(plots: &[Plot]) -> Vec<String> {
     names
 }
 
-/// All plots of a figure as one picture on white, two beside each other.
+/// All plots of a figure as one picture, light or dark as the reader has it, two beside each other.
 pub fn picture(plots: &[Plot]) -> String {
     let names = names(plots);
     let plots: Vec<&Plot> = plots.iter().filter(|plot| !plot.series.is_empty()).collect();
@@ -60,17 +63,7 @@ pub fn picture(plots: &[Plot]) -> String {
     let width = columns as f64 * (WIDTH + 20.0) - 20.0;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" viewBox=\"0 0 {width} {y}\" width=\"{width}\" height=\"{y}\">\n\
-         <style>{STYLE}</style><rect width=\"{width}\" height=\"{y}\" fill=\"#fff\"/>\n{body}</svg>\n"
-    )
-}
-
-/// One plot for a page that has the style.
-pub fn plot(plot: &Plot, names: &[String]) -> String {
-    format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">{}</svg>",
-        height(plot),
-        escape(&plot.title),
-        content(plot, names)
+         <style>{STYLE}</style><rect class=\"back\" width=\"{width}\" height=\"{y}\"/>\n{body}</svg>\n"
     )
 }
 

@@ -1,9 +1,11 @@
 //! For the terminal.
 
-use super::{VERDICTS, View, count};
+use super::{COUNTED, View, count, tally};
 use crate::figure::{Figure, Paper};
 use crate::record::Reproduction;
+use crate::statement::Mark;
 use crate::unit::significant;
+use crate::verdict::Verdict;
 use forebay_results::text::TextTable;
 
 /// The figures and what they show.
@@ -20,7 +22,7 @@ pub fn list(papers: &[Paper]) -> String {
 /// The claims, figure by figure, and how many of them hold.
 pub fn claims(papers: &[Paper], all: &Reproduction) -> String {
     let mut text = String::new();
-    let mut totals = [0; 5];
+    let (mut totals, mut headlines) = ([0; Verdict::ALL.len()], [0; Verdict::ALL.len()]);
     for paper in papers {
         for view in View::of_paper(paper, all) {
             text.push_str(&format!("{}  {}\n", view.name(), view.figure.title));
@@ -34,7 +36,7 @@ pub fn claims(papers: &[Paper], all: &Reproduction) -> String {
                 text.push_str(&format!("  {says}\n"));
             }
             let mut table = TextTable::new(4, ["", "claim", "paper", "here"]);
-            for claim in &view.claims {
+            for claim in view.marked(&COUNTED) {
                 let verdict = claim.verdict(all.scale);
                 table.row(vec![
                     verdict.words().to_owned(),
@@ -45,13 +47,18 @@ pub fn claims(papers: &[Paper], all: &Reproduction) -> String {
             }
             text.push_str(&table.render());
             text.push('\n');
-            for (total, own) in totals.iter_mut().zip(count([&view], all)) {
-                *total += own;
-            }
+            add(&mut totals, count([&view], all, &COUNTED));
+            add(&mut headlines, count([&view], all, &[Mark::Headline]));
         }
     }
-    let counted = VERDICTS.iter().zip(totals).filter(|(_, count)| *count > 0);
-    let counted: Vec<String> = counted.map(|(verdict, count)| format!("{count} {}", verdict.words())).collect();
-    text.push_str(&format!("{} claims: {}\n", totals.iter().sum::<usize>(), counted.join(", ")));
+    for (name, counts) in [("headline claims", headlines), ("claims", totals)] {
+        text.push_str(&format!("{} {name}: {}\n", counts.iter().sum::<usize>(), tally(counts)));
+    }
     text
+}
+
+fn add(totals: &mut [usize], counts: [usize; Verdict::ALL.len()]) {
+    for (total, own) in totals.iter_mut().zip(counts) {
+        *total += own;
+    }
 }

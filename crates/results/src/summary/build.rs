@@ -4,10 +4,10 @@ use super::{
     BufferGroup, CostInfo, Distribution, DropCount, Engine, FlowGroup, LinkGroup, QueryGroup, RunInfo, Summary,
 };
 use crate::buckets::{ALL, BUCKETS};
-use crate::flows::{is_finite, workload_name};
+use crate::flows::{is_finite, is_measured, workload_name};
 use crate::links::{Direction, directions};
+use crate::places::{is_buffer, is_port, switch_of};
 use crate::queries::{completion_time, slowdown};
-use crate::queues::{is_buffer, is_port, switch_of};
 use forebay_sim::flow::FlowRecord;
 use forebay_sim::measure::{PlaceRecord, QueryRecord, RunResult};
 use forebay_sim::scenario::Scenario;
@@ -25,6 +25,8 @@ pub fn summarize(scenario: &Scenario, result: &RunResult) -> Summary {
             seed: scenario.seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             build: Some(BUILD.to_owned()),
+            schema: Some(crate::schema::VERSION),
+            from_ps: Some(scenario.measure.from.ps()),
             end_ps: result.end.ps(),
             interrupted: result.interrupted,
             lost_to_failures: result.lost_to_failures,
@@ -50,7 +52,8 @@ fn microseconds(time: Duration) -> f64 {
 }
 
 fn flow_groups(scenario: &Scenario, result: &RunResult) -> Vec<FlowGroup> {
-    let finite: Vec<&FlowRecord> = result.flows.iter().filter(|flow| is_finite(flow)).collect();
+    let counts = |flow: &&FlowRecord| is_finite(flow) && is_measured(scenario, flow.spec.start);
+    let finite: Vec<&FlowRecord> = result.flows.iter().filter(counts).collect();
     let mut groups = Vec::new();
     let mut add = |by: &str, group: &str, flows: &[&FlowRecord]| {
         let by_size = BUCKETS.iter().map(|bucket| {
@@ -92,16 +95,18 @@ fn flow_group(by: &str, group: &str, size: &str, flows: &[&FlowRecord]) -> FlowG
 }
 
 fn query_groups(scenario: &Scenario, result: &RunResult) -> Vec<QueryGroup> {
-    let mut workloads: Vec<u16> = result.queries.iter().map(|query| query.spec.workload).collect();
+    let measured = result.queries.iter().filter(|query| is_measured(scenario, query.spec.start));
+    let measured: Vec<&QueryRecord> = measured.collect();
+    let mut workloads: Vec<u16> = measured.iter().map(|query| query.spec.workload).collect();
     workloads.sort_unstable();
     workloads.dedup();
     let mut groups = Vec::new();
     if workloads.len() > 1 {
-        groups.push(query_group(ALL, &result.queries.iter().collect::<Vec<_>>()));
+        groups.push(query_group(ALL, &measured));
     }
     for workload in workloads {
         let queries: Vec<&QueryRecord> =
-            result.queries.iter().filter(|query| query.spec.workload == workload).collect();
+            measured.iter().filter(|query| query.spec.workload == workload).copied().collect();
         groups.push(query_group(workload_name(scenario, workload), &queries));
     }
     groups

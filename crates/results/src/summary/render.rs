@@ -162,7 +162,7 @@ impl Summary {
                 format!("{} {mean} (max {max})", link_name(&links.to))
             })
             .collect();
-        (!parts.is_empty()).then(|| wrapped("links busy: ", &parts))
+        (!parts.is_empty()).then(|| wrapped("link utilization: ", &parts))
     }
 
     fn load_line(&self) -> Option<String> {
@@ -172,7 +172,7 @@ impl Summary {
         };
         let mut lines = String::new();
         for load in &self.loads {
-            let offered = told("asked", load.offered_payload, load.offered_wire);
+            let offered = told("configured", load.offered_payload, load.offered_wire);
             // Flows of closed loops are not known beforehand: then there is nothing to tell.
             let achieved = load.achieved_payload.filter(|share| *share > 0.0);
             let achieved = told("this seed", achieved, load.achieved_wire);

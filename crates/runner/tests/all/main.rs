@@ -2,3 +2,4 @@
 
 mod replays;
 mod runs;
+mod shards;

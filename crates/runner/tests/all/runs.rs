@@ -1,7 +1,10 @@
 //! Runs and sweeps.
 
-use forebay_runner::run::{simulate, simulate_in_memory, summarize_run};
-use forebay_runner::sweep::{self, Dimension, Done, Job, Sweep, run_all, run_in_memory, run_to_directory};
+use forebay_results::Table;
+use forebay_runner::run::{Keep, simulate, simulate_in_memory, summarize_run};
+use forebay_runner::sweep::{
+    self, Checked, Dimension, Done, Job, Sweep, Tables, run_all, run_in_memory, run_to_directory,
+};
 use forebay_runner::{Error, ScenarioFile};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +24,7 @@ bytes = "200KB"
 transport = "dctcp"
 "#;
 
-fn file() -> ScenarioFile {
+pub(crate) fn file() -> ScenarioFile {
     ScenarioFile { name: "small.toml".to_owned(), text: SCENARIO.to_owned() }
 }
 
@@ -49,7 +52,7 @@ fn samples_in_memory_and_in_files_give_the_same_bytes() {
     assert_eq!(alone, run.summary);
 }
 
-fn plan(grid: &[(&str, &[&str])], seeds: &str) -> Result<Sweep, Error> {
+pub(crate) fn plan(grid: &[(&str, &[&str])], seeds: &str) -> Result<Sweep, Error> {
     let dimension = |(key, values): &(&str, &[&str])| Dimension {
         given: format!("grid {key}"),
         argument: "grid",
@@ -57,7 +60,13 @@ fn plan(grid: &[(&str, &[&str])], seeds: &str) -> Result<Sweep, Error> {
         values: values.iter().map(|value| (*value).to_owned()).collect(),
     };
     let grid: Vec<Dimension> = grid.iter().map(dimension).collect();
-    Sweep::plan(&file(), Vec::new(), None, &grid, Some(sweep::parse_seeds("seeds", seeds, &[])?))
+    Sweep::plan(&file(), Vec::new(), None, &grid, Some(sweep::parse_seeds("seeds", seeds, &[])?), Checked::Scenarios)
+}
+
+/// The tables of a sweep, as they are compared.
+pub(crate) fn tables(sweep: &Sweep, jobs: &[Job], results: Vec<Option<Done>>) -> [Table; 2] {
+    let Tables { runs, points, .. } = Tables::new(&sweep.points, sweep::summaries(jobs, results));
+    [runs, points]
 }
 
 fn run(jobs: &[Job], threads: usize, one: &(dyn Fn(&Job) -> Result<Option<Done>, Error> + Sync)) -> Vec<Option<Done>> {
@@ -70,10 +79,10 @@ fn threads_and_directories_change_no_table() {
     let root = tempfile::tempdir().unwrap();
     let jobs = sweep.jobs(root.path());
     assert_eq!((jobs.len(), jobs[3].label.as_str()), (4, "alpha=4 seed 2"));
-    let to_directory = |job: &Job| run_to_directory(&file(), job, false, false, &|| false);
+    let to_directory = |job: &Job| run_to_directory(&file(), job, Keep::Tables, false, &|| false);
     let kept = run(&jobs, 2, &to_directory);
     let in_memory = run(&jobs, 1, &|job| run_in_memory(&file(), job, &|| false));
-    let table = |results: &[Option<Done>]| sweep::table(&sweep.points, &jobs, results).0;
+    let table = |results: &[Option<Done>]| tables(&sweep, &jobs, results.to_vec());
     assert_eq!(table(&kept), table(&in_memory));
     let again = run(&jobs, 1, &to_directory);
     assert!(again.iter().flatten().all(|done| done.before) && kept.iter().flatten().all(|done| !done.before));

@@ -6,8 +6,7 @@ use crate::measure::chip::ControlNote;
 use crate::net::{Context, Net};
 use crate::packet::Metadata;
 use forebay_pisa::{DEFLECTED, Outcome, Pass};
-use forebay_tm::View as _;
-use forebay_tm::{Instant, Reason};
+use forebay_tm::{Instant, Packet as CorePacket, Reason, Refusal};
 
 impl ChipSwitch {
     /// Something of the chip's own is due: one of its ports has sent what it sent, or a generator.
@@ -126,11 +125,11 @@ impl ChipSwitch {
     /// A control packet is no more. What it carried is lost.
     pub(super) fn end_control(&mut self, now: Instant, control: &Control, net: &mut Net) {
         let Some(slot) = control.carried else { return };
-        let packet = *net.wires.arena.get(slot);
         // It was counted as trimmed when it was deflected; its header is dropped as one that found no room.
-        let queue = self.switch.buffers[0].queue_index(control.out_port as usize, control.out_queue as usize);
-        self.switch.buffers[0].refuse(queue, Reason::HeaderFull, packet.bytes);
-        self.gone(now, control.out_port as usize, slot, Reason::HeaderFull, net);
+        let number = control.out_port as usize;
+        let header = CorePacket { queue: control.out_queue, ..self.switch.core_packet(number, slot, net) };
+        self.switch.buffers[0].refuse(&header, Refusal::Dropped(Reason::HeaderFull));
+        self.gone(now, number, slot, Reason::HeaderFull, net);
     }
 
     /// A control packet comes in from recirculation.

@@ -31,7 +31,7 @@ impl ChipSwitch {
         let kind = kind_of(cx.net.wires.arena.get(slot));
         let chip = &mut self.chip;
         if chip.depths.is_some() || chip.at_egress[usize::from(kind)] {
-            let outcome = self.egress(now, number, kind, departure, cx.net);
+            let outcome = self.egress(now, number, kind, &departure, cx.net);
             if outcome.mark {
                 mark(slot, cx.net);
             }
@@ -44,12 +44,12 @@ impl ChipSwitch {
                 return self.dropped_at_egress(now, number, departure, cx);
             }
         }
-        self.switch.send(now, number, departure, cx);
+        self.switch.send(now, number, &departure, cx);
     }
 
     /// Runs the egress program on a packet that leaves its queue.
     #[inline(always)]
-    pub(super) fn egress(&mut self, now: Instant, number: usize, kind: u8, departure: Departure, net: &Net) -> Outcome {
+    fn egress(&mut self, now: Instant, number: usize, kind: u8, departure: &Departure, net: &Net) -> Outcome {
         let slot = departure.id.0 as Slot;
         let queue = u32::from(departure.queue().unwrap_or(0));
         let index = self.switch.buffers[0].queue_index(number, queue as usize);
@@ -98,14 +98,14 @@ impl ChipSwitch {
         departure: Departure,
         cx: Context<'_, NODES>,
     ) {
-        let queue = self.switch.buffers[0].queue_index(number, usize::from(departure.queue().unwrap_or(0)));
-        self.switch.buffers[0].expel_sent(queue, departure.bytes());
+        let (slot, bytes) = (departure.id.0 as Slot, u64::from(departure.bytes()));
+        self.switch.buffers[0].discard(number, departure);
         let chip = &mut self.chip;
         let pipeline = chip.pipeline_of(number);
         chip.record.pipelines[pipeline].dropped_at_egress += 1;
-        let read = chip.setup.egress_rate.serialization(u64::from(departure.bytes()));
-        let slot = departure.id.0 as Slot;
+        let read = chip.setup.egress_rate.serialization(bytes);
         cx.net.flows.dropped(cx.net.wires.arena.get(slot).flow);
+        self.switch.keep_drop(now, number, slot, Reason::Expelled, cx.net);
         if cx.net.tracer.is_active() {
             let what = What::Lost(Reason::Expelled);
             cx.net.tracer.at_switch(now, self.switch.forwarding.number, number, slot, what, &cx.net.wires);

@@ -6,7 +6,7 @@ use crate::packet::{Metadata, Slot, flag};
 use crate::switch::Mirror;
 use forebay_pisa::{DATA, DEFLECTED, Outcome, Pass};
 use forebay_tm::View as _;
-use forebay_tm::{Instant, Packet as CorePacket, Reason, Verdict, Wire};
+use forebay_tm::{Instant, Packet as CorePacket, PacketId, Reason, Refusal, Verdict, Wire};
 
 impl ChipSwitch {
     /// A packet has come in by a port of the switch.
@@ -19,7 +19,7 @@ impl ChipSwitch {
         cx: Context<'_, NODES>,
     ) {
         let slot = metadata.packet;
-        let Some(number) = self.switch.forwarding.next_hop(metadata, cx.net) else { return cx.net.wires.lose(slot) };
+        let Some(number) = self.switch.forwarding.next_hop(&metadata, cx.net) else { return cx.net.wires.lose(slot) };
         let packet = cx.net.wires.arena.get(slot);
         let queue = u32::from(packet.class & self.switch.queue_mask);
         let index = self.switch.buffers[0].queue_index(number, queue as usize);
@@ -129,12 +129,11 @@ impl ChipSwitch {
         slot: Slot,
         net: &mut Net,
     ) {
-        let packet = *net.wires.arena.get(slot);
         let chip = &mut self.chip;
         chip.record.pipelines[pipeline].dropped_at_ingress += 1;
         let reason = chip.setup.reason();
-        let queue = self.switch.buffers[0].queue_index(number, queue as usize);
-        self.switch.buffers[0].refuse(queue, reason, packet.bytes);
+        let core = CorePacket { queue, ..self.switch.core_packet(number, slot, net) };
+        self.switch.buffers[0].refuse(&core, Refusal::Dropped(reason));
         self.gone(now, number, slot, reason, net);
     }
 
@@ -146,15 +145,14 @@ impl ChipSwitch {
         }
         net.flows.dropped(net.wires.arena.get(slot).flow);
         self.switch.note_drop(now, 0);
+        self.switch.keep_drop(now, number, slot, reason, net);
         net.wires.arena.remove(slot);
     }
 
     /// The program has cut a packet before it got to the traffic manager.
     pub(super) fn trimmed_at_ingress(&mut self, pipeline: usize, number: usize, slot: Slot, net: &mut Net) {
-        let whole = *net.wires.arena.get(slot);
-        let queue = self.switch.buffers[0].queue_index(number, usize::from(whole.class & self.switch.queue_mask));
-        self.switch.buffers[0].refuse(queue, Reason::Threshold, whole.bytes);
-        self.switch.buffers[0].mirrored(queue, Reason::Threshold, whole.bytes);
+        let whole = self.switch.core_packet(number, slot, net);
+        self.switch.buffers[0].refuse(&whole, Refusal::Trimmed);
         let chip = &mut self.chip;
         chip.record.pipelines[pipeline].trimmed_at_ingress += 1;
         chip.cut(slot, net);
@@ -254,8 +252,8 @@ impl ChipSwitch {
             side.record.full += u64::from(!room);
             return self.gone(now, number, slot, reason, cx.net);
         }
-        let index = self.switch.buffers[0].queue_index(number, queue as usize);
-        self.switch.buffers[0].mirrored(index, reason, packet.bytes);
+        let is_last = self.switch.buffers[0].keep_header(PacketId(u64::from(slot)));
+        debug_assert!(is_last, "it was dropped just now");
         cx.net.flows.trimmed(packet.flow);
         let deflected = Control {
             kind: DEFLECTED,

@@ -15,7 +15,7 @@ use crate::measure::chip::{ChipRecord, PipelineRecord};
 use crate::net::{Context, Net};
 use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::ChipSetup;
-use crate::switch::{Forwarding, PlainSwitch, SwitchKind};
+use crate::switch::{Forwarding, PlainSwitch, SwitchKind, like_its_switch};
 use depths::DelayedDepths;
 use forebay_pisa::programs::Image;
 use forebay_pisa::{ANSWER, DATA, HEADER, HEADERS, Pipeline};
@@ -191,21 +191,7 @@ impl ChipSwitch {
 }
 
 impl SwitchKind for ChipSwitch {
-    fn forwarding(&self) -> &Forwarding {
-        &self.switch.forwarding
-    }
-
-    fn forwarding_mut(&mut self) -> &mut Forwarding {
-        &mut self.switch.forwarding
-    }
-
-    fn view(&self, buffer: usize) -> &dyn View {
-        self.switch.view(buffer)
-    }
-
-    fn settle_before(&mut self, until: Instant, net: &mut Net) {
-        self.switch.settle_before(until, net);
-    }
+    like_its_switch!();
 
     #[inline(always)]
     fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, cx: Context<'_, NODES>) {
@@ -217,10 +203,10 @@ impl SwitchKind for ChipSwitch {
     }
 
     #[inline(always)]
-    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
         match from.checked_sub(self.switch.forwarding.ports.len()) {
-            None => self.arrive(now, from, metadata, cx),
-            Some(pipeline) => self.arrive_again(now, pipeline, metadata, cx),
+            None => self.arrive(now, from, *metadata, cx),
+            Some(pipeline) => self.arrive_again(now, pipeline, *metadata, cx),
         }
     }
 }

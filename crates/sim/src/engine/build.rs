@@ -6,6 +6,8 @@ use crate::event_queue::EventQueue;
 use crate::flow::TrafficPlan;
 use crate::flows::FlowTable;
 use crate::host::{self, Host};
+use crate::measure::breakdown::Trails;
+use crate::measure::drops::Drops;
 use crate::measure::progress::ProgressSampler;
 use crate::measure::sample::Sampler;
 use crate::measure::trace::Tracer;
@@ -25,7 +27,7 @@ impl<'s> World<'s> {
     /// The network of a scenario, before anything has happened.
     pub fn new(scenario: &'s Scenario, plan: &TrafficPlan) -> Self {
         let (network, measure, seed) = (&scenario.network, &scenario.measure, scenario.seed);
-        let telemetry = scenario.transports.iter().any(|(_, config)| config.kind.wants_telemetry());
+        let telemetry = scenario.transports.iter().any(|(_, config)| config.kind.settings().wants_telemetry());
         let degrees = degrees(scenario);
         let cabling = Ports::new(network);
         let mut wires = Wires::new(event_queues(scenario, &degrees), telemetry);
@@ -50,12 +52,17 @@ impl<'s> World<'s> {
                 wires.announce(network.switch_node(number), slot, key);
             }
         }
+        if measure.breakdown {
+            wires.trails = Trails::of_network(&links.outgoing, wires.links.len());
+        }
+        let buffers = switches.iter().map(|switch| switch.views().count());
+        let drops = Drops::new(&measure.drops, measure.drops_limit as usize, buffers);
         let sampler = Sampler::new(measure, &switches);
         let fabric = Fabric::new(network, routes, seed);
         let paths = scenario.paths;
         Self {
             scenario,
-            net: Net { watched, wires, flows, traffic, fabric, tracer, paths, telemetry, seed, events: 0 },
+            net: Net { watched, wires, flows, traffic, fabric, tracer, drops, paths, telemetry, seed, events: 0 },
             hosts,
             switches,
             cabling,

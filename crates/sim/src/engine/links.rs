@@ -15,7 +15,7 @@ pub(super) struct FabricLinks {
     /// From end `a` to end `b` of each cable, and back.
     pub(super) of_cable: Vec<[u32; 2]>,
     /// The links that leave each node, in the order of its ports.
-    outgoing: Vec<Vec<u32>>,
+    pub(super) outgoing: Vec<Vec<u32>>,
 }
 
 impl FabricLinks {

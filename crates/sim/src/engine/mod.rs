@@ -94,13 +94,16 @@ impl World<'_> {
         changes.reverse();
         let mut interrupted = false;
         let mut measured = duration == Instant::ZERO;
+        let from = Instant::ZERO + self.scenario.measure.from;
+        let mut warm = from == Instant::ZERO;
         // The first time to see whether all is over. The times do not depend on the samples, which only look.
         let mut check = duration;
         let end = loop {
             let sample = self.sampler.next();
             let change = changes.last().map_or(Instant::NEVER, |(at, _)| *at);
             let over = if measured { Instant::NEVER } else { duration };
-            let until = sample.min(change).min(over).min(check).min(last);
+            let warmed = if warm { Instant::NEVER } else { from };
+            let until = sample.min(change).min(over).min(check).min(last).min(warmed);
             if !self.run_until(until, look) {
                 interrupted = true;
                 break self.now();
@@ -110,6 +113,13 @@ impl World<'_> {
                     let change = changes.pop().and_then(|(_, change)| change);
                     self.apply(change);
                 }
+            }
+            if until == warmed {
+                warm = true;
+                for switch in &mut self.switches {
+                    switch.settle_before(until, &mut self.net);
+                }
+                self.sampler.warmed_up(until, &mut self.switches, &self.net.wires);
             }
             if until == over {
                 measured = true;
@@ -240,7 +250,13 @@ impl World<'_> {
         self.net.traffic.sum_up_queries(&self.net.flows.records);
         self.net.fabric.ideal_queries(&self.net.flows, &self.net.traffic.triggers, &mut self.net.traffic.queries);
         let planned = self.net.flows.records.len() - self.net.traffic.session_flows();
-        let flows = in_order(&self.net.flows.records, planned, &mut self.net.tracer.events, sink);
+        let (flows, places_of) = in_order(&self.net.flows.records, planned, &mut self.net.tracer.events, sink);
+        let place_of = |flow: u32| places_of.get(flow as usize).copied().unwrap_or(flow);
+        let flow_times = self.net.wires.trails.finish(place_of);
+        let (drops, holders) = self.net.drops.finish(place_of);
+        let mut answers = core::mem::take(&mut self.net.tracer.answers);
+        answers.iter_mut().for_each(|answer| answer.flow = place_of(answer.flow));
+        answers.sort_by_key(|answer| (answer.at, answer.flow));
         let places = self.sampler.places(end, self.scenario, &self.switches, &self.net.wires);
         RunResult {
             end,
@@ -253,6 +269,10 @@ impl World<'_> {
             timeline: Vec::new(),
             queue_timeline: Vec::new(),
             progress: Vec::new(),
+            flow_times,
+            drops,
+            holders,
+            answers,
             trace: self.net.tracer.events,
             script: self.switches.iter_mut().flat_map(Switch::seen_of_script).collect(),
             lost_to_failures: self.net.wires.lost,
@@ -271,20 +291,21 @@ impl World<'_> {
 }
 
 /// Puts the flows of closed-loop sessions, which came in the order of their hosts' windows, in order of start. Traces and
-/// samples of their progress follow.
+/// samples of their progress follow. Also returns the flows' new numbers; none if they keep theirs.
 fn in_order(
     records: &[FlowRecord],
     planned: usize,
     trace: &mut [TraceEvent],
     sink: &mut dyn SampleSink,
-) -> Vec<FlowRecord> {
+) -> (Vec<FlowRecord>, Vec<u32>) {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order[planned..].sort_by_key(|number| {
         let spec = &records[*number as usize].spec;
         (spec.start, spec.session, spec.is_response)
     });
+    let mut place = Vec::new();
     if planned < records.len() {
-        let mut place = vec![0; order.len()];
+        place = vec![0; order.len()];
         for (new, old) in order.iter().enumerate() {
             place[*old as usize] = new as u32;
         }
@@ -293,5 +314,5 @@ fn in_order(
         }
         sink.renumber(&place);
     }
-    order.into_iter().map(|number| records[number as usize]).collect()
+    (order.into_iter().map(|number| records[number as usize]).collect(), place)
 }

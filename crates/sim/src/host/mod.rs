@@ -6,6 +6,7 @@ mod timers;
 use crate::event_queue::{EventQueue, Key, NEVER};
 use crate::flow::NONE;
 use crate::flows::{Armed, FlowTable};
+use crate::measure::breakdown::Trigger;
 use crate::measure::trace::What;
 use crate::net::{Context, Net};
 use crate::nic::{End, Nic};
@@ -135,6 +136,7 @@ impl Host {
         let (info, ideal) = flow_info(number, cx.net);
         let record = &mut cx.net.flows.records[number as usize];
         (record.spec.start, record.ideal) = (now, ideal);
+        cx.net.wires.trails.trigger = Trigger::Answer;
         let sender = open_sender(now, number, info, &mut cx.net.flows);
         let record = &cx.net.flows.records[number as usize];
         let armed = Armed { machine: sender, armed: Instant::NEVER, paced: Instant::NEVER, until: record.spec.until };
@@ -162,7 +164,12 @@ impl Host {
             let packet = cx.net.wires.arena.get(slot);
             let telemetry = cx.net.wires.arena.telemetry(slot);
             cx.net.flows.senders.get_mut(sender).machine.on_answer(now, packet, telemetry);
+            if cx.net.watched && packet.has(flag::TRACED) {
+                let window = cx.net.flows.senders.get(sender).machine.window();
+                cx.net.tracer.answered(now, packet, window);
+            }
             cx.net.wires.arena.remove(slot);
+            cx.net.wires.trails.trigger = Trigger::Answer;
             self.pump(now, number, cx.reborrow());
         } else {
             cx.net.wires.arena.remove(slot);
@@ -242,6 +249,9 @@ impl Host {
         let record = &mut cx.net.flows.records[number as usize];
         record.end = now;
         record.received = received;
+        if cx.net.wires.trails.on {
+            cx.net.wires.trails.completed(number, slot);
+        }
         cx.net.flows.unfinished -= 1;
         if reply == Reply::Nothing {
             self.answer_late(now, slot, cx.reborrow());
@@ -263,7 +273,7 @@ impl Host {
         let packet = cx.net.wires.arena.get_mut(slot);
         let number = packet.flow;
         let flow = &cx.net.flows.flows[number as usize];
-        if !cx.net.flows.transports[usize::from(flow.transport)].kind.answers() {
+        if !cx.net.flows.transports[usize::from(flow.transport)].kind.settings().acknowledges() {
             cx.net.wires.arena.remove(slot);
             return;
         }

@@ -3,11 +3,12 @@
 use super::timers::{Purpose, Timer};
 use super::{Host, HostContext};
 use crate::flow::NONE;
+use crate::measure::breakdown::{Sending, Trigger, Wait};
 use crate::measure::trace::What;
 use crate::net::Net;
 use crate::nic::{End, Handed};
 use crate::packet::{Metadata, Packet, Slot, flag};
-use crate::transport::Wake;
+use crate::transport::{Sender, Wake};
 use forebay_tm::Instant;
 
 impl Host {
@@ -103,7 +104,7 @@ impl Host {
         let record = &mut net.flows.records[number as usize];
         record.retransmissions = stats.retransmissions;
         record.timeouts = stats.timeouts;
-        let answers = net.flows.transports[usize::from(record.spec.transport)].kind.answers();
+        let answers = net.flows.transports[usize::from(record.spec.transport)].kind.settings().acknowledges();
         if done && answers {
             record.acked = now;
         }
@@ -158,6 +159,7 @@ impl Host {
                 self.trace(now, departure.metadata.packet, Handed::Over, cx.net);
             }
             if departure.wakes && cx.net.flows.flows[departure.flow as usize].sender != NONE {
+                cx.net.wires.trails.trigger = Trigger::Host;
                 self.pump_slowly(now, departure.flow, cx.reborrow());
             }
         }
@@ -205,7 +207,36 @@ impl Outgoing {
         self.packet.bytes = segment.payload + self.header;
         self.packet.rank = segment.rank;
         self.packet.flags = segment.flags | self.traced;
-        Some(net.wires.arena.insert(self.packet))
+        let slot = net.wires.arena.insert(self.packet);
+        if net.wires.trails.on {
+            self.note_sent(now, slot, net);
+        }
+        Some(slot)
+    }
+
+    /// Keeps what the sender waited for before this packet.
+    #[cold]
+    #[inline(never)]
+    fn note_sent(&self, now: Instant, slot: Slot, net: &mut Net) {
+        let flow = self.packet.flow;
+        let sender = &net.flows.senders.get(self.sender).machine;
+        let deadlines = match sender {
+            Sender::Udp(_) | Sender::Stream(_) => Wait::Pacing,
+            _ if net.flows.applications.contains_key(&flow) => Wait::Application,
+            // A loss probe with new data.
+            _ => Wait::Retransmission,
+        };
+        let sending = Sending {
+            now,
+            flow,
+            started: net.flows.records[flow as usize].spec.start,
+            flags: self.packet.flags,
+            bytes: self.packet.bytes,
+            rate: net.fabric.host_rate(net.flows.flows[flow as usize].src),
+            timeouts: sender.stats().timeouts,
+            deadlines,
+        };
+        net.wires.trails.sent(slot, &sending);
     }
 
     #[inline(always)]

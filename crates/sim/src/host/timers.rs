@@ -3,6 +3,7 @@
 use super::{Host, HostContext, slot};
 use crate::event_queue::NEVER;
 use crate::flow::NONE;
+use crate::measure::breakdown::Trigger;
 use crate::nic::End;
 use crate::packet::{Kind, Packet};
 use crate::transport::{Receiver, Reply, Sender};
@@ -24,7 +25,7 @@ pub(super) enum Purpose {
 pub(super) struct Timer {
     pub(super) at: Instant,
     pub(super) purpose: Purpose,
-    /// The flow's hash: what orders timers of one instant. The numbers of closed-loop clients' flows depend on whose turn came first.
+    /// The flow's hash: what orders timers of one instant. The numbers of closed-loop clients' flows depend on which host was first.
     pub(super) hash: u32,
     pub(super) flow: u32,
 }
@@ -85,6 +86,7 @@ impl Host {
                 sender.set_in_host(self.nic.waiting_in(queue) > 0);
             }
             armed.machine.on_deadline(now);
+            cx.net.wires.trails.trigger = Trigger::Deadline;
             self.pump(now, timer.flow, cx.reborrow());
         } else {
             // It has moved on since the timer was set.
@@ -102,6 +104,7 @@ impl Host {
         let armed = cx.net.flows.senders.get_mut(place);
         if armed.paced == timer.at {
             armed.paced = Instant::NEVER;
+            cx.net.wires.trails.trigger = Trigger::Pace;
             self.pump(now, timer.flow, cx.reborrow());
         }
     }

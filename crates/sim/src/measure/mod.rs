@@ -1,11 +1,14 @@
 //! What a run has measured.
 
+pub mod breakdown;
 pub mod chip;
 pub(crate) mod cost;
+pub mod drops;
 pub mod histogram;
 pub(crate) mod progress;
 pub(crate) mod sample;
 pub mod trace;
+mod warm_up;
 
 use crate::flow::{FlowRecord, QuerySpec};
 use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads};
@@ -195,8 +198,16 @@ pub struct RunResult {
     pub queue_timeline: Vec<QueueSample>,
     /// Samples of the chosen workloads' flows, if they were kept in memory.
     pub progress: Vec<FlowSample>,
-    /// What happened to the packets that were watched, in the order of their places' turns.
+    /// Where the completion times of flows went, in the order of `flows`, with `measure.breakdown`.
+    pub flow_times: Vec<breakdown::FlowTimes>,
+    /// Packets that switches dropped, with `measure.drops`, in order of time.
+    pub drops: Vec<drops::DropRecord>,
+    /// Who held the buffers then.
+    pub holders: Vec<drops::HolderRecord>,
+    /// What happened to the packets that were watched, in the order of their places' windows.
     pub trace: Vec<trace::TraceEvent>,
+    /// What the senders of traced flows knew after each answer, in order of time.
+    pub answers: Vec<trace::AnswerSample>,
     /// What switches that play a script have seen, switch by switch.
     pub script: Vec<forebay_script::trace::Event>,
     /// Packets that hosts sent, and that reached hosts, answers included.

@@ -1,6 +1,7 @@
 //! Looks at all buffers at regular times.
 
 use super::histogram::{Occupancy, Shares};
+use super::warm_up::WarmUp;
 use super::{PlaceRecord, QueueSample, SampleSink, TimelineSample};
 use crate::scenario::{MeasureSetup, Scenario};
 use crate::switch::Switch;
@@ -25,6 +26,10 @@ pub(crate) struct Sampler {
     watched: Vec<bool>,
     /// Whether samples of a switch's queues are kept.
     queues_watched: Vec<bool>,
+    /// What had been counted when the warm-up was over, if there is one.
+    warm: Option<WarmUp>,
+    /// Samples before this time are in no histogram.
+    from: Instant,
     /// Bytes that each link had sent when the scenario's duration was over.
     sent: Option<Vec<u64>>,
 }
@@ -47,6 +52,8 @@ impl Sampler {
             buffers: buffers.collect(),
             watched: among(&setup.timeline),
             queues_watched: among(&setup.queues),
+            warm: None,
+            from: Instant::ZERO + setup.from,
             sent: None,
         }
     }
@@ -59,7 +66,8 @@ impl Sampler {
     /// Looks.
     pub(crate) fn sample(&mut self, now: Instant, switches: &[Switch], sink: &mut dyn SampleSink) {
         self.next = now + self.every;
-        self.samples += 1;
+        let counts = now >= self.from;
+        self.samples += u64::from(counts);
         for (number, switch) in switches.iter().enumerate() {
             for (buffer, tm) in switch.views().enumerate() {
                 let used = tm.used();
@@ -69,7 +77,7 @@ impl Sampler {
                 if self.queues_watched[number] {
                     watch_queues(now, number, buffer, switch).for_each(|sample| sink.queue(sample));
                 }
-                if used == Bytes::ZERO {
+                if used == Bytes::ZERO || !counts {
                     continue;
                 }
                 let samples = &mut self.buffers[number][buffer];
@@ -95,6 +103,14 @@ impl Sampler {
         self.sent = Some(wires.links.iter().map(|link| link.sent_before(now).bytes).collect());
     }
 
+    /// Notes what has been counted so far, which is in no result: the warm-up is over.
+    pub(crate) fn warmed_up(&mut self, now: Instant, switches: &mut [Switch], wires: &Wires) {
+        for at_drops in switches.iter_mut().flat_map(|switch| &mut switch.forwarding_mut().at_drops) {
+            *at_drops = Default::default();
+        }
+        self.warm = Some(WarmUp::at(now, switches, wires));
+    }
+
     /// What became of every buffer, port and queue.
     pub(crate) fn places(
         &mut self,
@@ -103,14 +119,19 @@ impl Sampler {
         switches: &[Switch],
         wires: &Wires,
     ) -> Vec<PlaceRecord> {
-        let span = match self.sent {
-            Some(_) => scenario.duration,
-            None => Duration::from_ps(end.ps()),
+        let until = match self.sent {
+            Some(_) => Instant::ZERO + scenario.duration,
+            None => end,
         };
+        let warm = self.warm.take();
+        let span = until.since(if warm.is_some() { self.from.min(until) } else { Instant::ZERO });
         if self.sent.is_none() {
             self.duration_over(end, wires);
         }
-        let sent = self.sent.take().unwrap_or_default();
+        let mut sent = self.sent.take().unwrap_or_default();
+        if let Some(warm) = &warm {
+            sent.iter_mut().zip(&warm.sent).for_each(|(sent, before)| *sent -= before);
+        }
         let mut places = Vec::new();
         for (number, switch) in switches.iter().enumerate() {
             for (buffer, mut samples) in core::mem::take(&mut self.buffers[number]).into_iter().enumerate() {
@@ -124,6 +145,9 @@ impl Sampler {
                             sent[link] as f64 * 8.0 / (wires.links[link].rate.bps() as f64 * seconds.max(1e-12))
                         });
                         let whole = port.is_none();
+                        let before = warm.as_ref().map(|warm| warm.of_buffer(number, buffer));
+                        let counters = before.map_or(counters, |before| counters.since(before.counters(port, queue)));
+                        let memory = before.map_or(tm.memory_reads(), |before| before.reads_since(tm.memory_reads()));
                         let at_drops = &forwarding.at_drops[buffer];
                         let of_buffer = |shares: &Shares| if whole { shares.clone() } else { Shares::default() };
                         places.push(PlaceRecord {
@@ -134,7 +158,7 @@ impl Sampler {
                             counters,
                             occupancy,
                             utilization,
-                            memory: if whole { tm.memory_reads() } else { MemoryReads::default() },
+                            memory: if whole { memory } else { MemoryReads::default() },
                             memory_use_at_drops: of_buffer(&at_drops.memory),
                             buffer_use_at_drops: of_buffer(&at_drops.buffer),
                             size: if whole { tm.config().buffer } else { Bytes::ZERO },

@@ -1,6 +1,6 @@
 //! Packets that were watched, one by one.
 
-use crate::packet::{Packet, Slot, flag};
+use crate::packet::{Kind, Packet, Slot, flag};
 use crate::wires::Wires;
 use forebay_tm::{Instant, Reason, Verdict};
 
@@ -41,6 +41,21 @@ pub struct TraceEvent {
     pub packet: Packet,
 }
 
+/// What the sender of a traced flow knew after an answer had come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerSample {
+    /// When.
+    pub at: Instant,
+    /// The flow, a number in [`RunResult::flows`](super::RunResult::flows).
+    pub flow: u32,
+    /// When the packet was sent that the answer is about; before the flow's start if the answer does not say.
+    pub sent_at: Instant,
+    /// The first packet that the receiver misses, if the answer says so.
+    pub missing: Option<u32>,
+    /// The congestion window in packets, if the transport has one.
+    pub window: Option<u32>,
+}
+
 /// Keeps what happens to chosen packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracer {
@@ -49,6 +64,7 @@ pub(crate) struct Tracer {
     flows: bool,
     switches: Vec<bool>,
     pub(crate) events: Vec<TraceEvent>,
+    pub(crate) answers: Vec<AnswerSample>,
 }
 
 impl Tracer {
@@ -57,7 +73,7 @@ impl Tracer {
         for switch in watched {
             of[*switch] = true;
         }
-        Self { active: flows || !watched.is_empty(), flows, switches: of, events: Vec::new() }
+        Self { active: flows || !watched.is_empty(), flows, switches: of, ..Self::default() }
     }
 
     #[inline(always)]
@@ -67,6 +83,14 @@ impl Tracer {
 
     fn wants(&self, switch: Option<u32>, packet: &Packet) -> bool {
         (self.flows && packet.has(flag::TRACED)) || switch.is_some_and(|switch| self.switches[switch as usize])
+    }
+
+    /// An answer of a traced flow has come in.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn answered(&mut self, at: Instant, packet: &Packet, window: Option<u32>) {
+        let missing = (packet.kind == Kind::Ack).then_some(packet.seq);
+        self.answers.push(AnswerSample { at, flow: packet.flow, sent_at: packet.sent_at, missing, window });
     }
 
     #[cold]

@@ -1,8 +1,7 @@
 //! What only shows when all of a scenario is known.
 
 use super::{PathChoice, Scenario};
-use crate::transport::udp::Spread;
-use crate::transport::{TransportConfig, TransportKind};
+use crate::transport::TransportConfig;
 use crate::workload;
 use forebay_settings::{Diagnostic, Table};
 use forebay_tm::Duration;
@@ -23,10 +22,7 @@ pub(super) fn largest_packet(transports: &[(String, TransportConfig)]) -> u64 {
 }
 
 fn largest_packet_of(config: &TransportConfig) -> u64 {
-    let payload = match &config.kind {
-        TransportKind::Udp(own) if own.sizes == Spread::Exponential => own.max_payload,
-        _ => config.common.mss,
-    };
+    let payload = config.kind.settings().largest_payload(&config.common);
     (u64::from(payload) + u64::from(config.common.header)).max(u64::from(config.common.ack_bytes))
 }
 
@@ -80,8 +76,9 @@ fn check_telemetry(scenario: &Scenario, root: &Table<'_>, tables: &[Table<'_>]) 
     if scenario.paths == PathChoice::Ecmp {
         return Ok(());
     }
-    let wants =
-        |transport: u16| scenario.transports.get(usize::from(transport)).filter(|(_, own)| own.kind.wants_telemetry());
+    let wants = |transport: u16| {
+        scenario.transports.get(usize::from(transport)).filter(|(_, own)| own.kind.settings().wants_telemetry())
+    };
     let found =
         scenario.workloads.iter().zip(tables).find_map(|(own, table)| wants(own.transport).map(|it| (it, table)));
     let Some(((name, _), table)) = found else { return Ok(()) };

@@ -2,17 +2,12 @@
 
 use super::read::{read, with_document};
 use super::read_program::NOTIFY;
-use super::read_transport::Flavour;
 use super::switches::{BufferSize, Part, SwitchSettings};
-use super::{ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario};
-use crate::topology::{Graph, Topology, Wire};
-use crate::transport::cubic::SlowStartExit;
-use crate::transport::linux::{LinuxConfig, LossDetection, RateReduction};
-use crate::transport::pfabric::RankBy;
-use crate::transport::udp::{Arrivals, Spread, UdpConfig};
-use crate::transport::{InitialWindow, Recovery, TransportConfig, TransportKind};
+use super::{
+    ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario, read_transport,
+};
 use forebay_pisa::programs::{Notify, ProgramConfig};
-use forebay_settings::{Diagnostic, quoted, setting_text, write_switch_tables};
+use forebay_settings::{Diagnostic, quoted, write_switch_tables};
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 
@@ -25,14 +20,14 @@ pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<Str
         let (scenario, topology, switches) = read(file, root)?;
         let mut out = Writer::default();
         out.top(&scenario);
-        out.topology(&topology);
+        out.head("[topology]").0.push_str(&topology.to_toml());
         out.routing(&scenario);
         for (part, settings) in switches.parts() {
             out.switch(part, settings);
         }
         out.nic(&scenario.nic);
         for (name, config) in &scenario.transports {
-            out.transport(name, config);
+            out.head(&format!("[transport.{}]", quoted(name))).0.push_str(&read_transport::lines(config));
         }
         for (key, tables) in [("workload", root.tables("workload")?), ("failure", root.tables("failure")?)] {
             for table in tables {
@@ -66,60 +61,9 @@ impl Writer {
         self
     }
 
-    /// A number with a fraction, so that it reads back as the same.
-    fn real(&mut self, key: &str, value: f64) -> &mut Self {
-        self.0.push_str(&format!("{key} = {value:?}\n"));
-        self
-    }
-
     fn top(&mut self, scenario: &Scenario) {
         self.word("name", &scenario.name).bare("seed", scenario.seed);
         self.word("duration", scenario.duration).word("drain", scenario.drain);
-    }
-
-    fn wire(&mut self, prefix: &str, wire: Wire) -> &mut Self {
-        self.word(&format!("{prefix}rate"), wire.rate).word(&format!("{prefix}delay"), wire.delay)
-    }
-
-    fn topology(&mut self, topology: &Topology) {
-        self.head("[topology]");
-        match topology {
-            Topology::Single(config) => {
-                self.word("kind", "single").bare("hosts", config.hosts).wire("", config.wire);
-            }
-            Topology::Dumbbell(config) => {
-                self.word("kind", "dumbbell").bare("left", config.left).bare("right", config.right);
-                self.wire("", config.edge).wire("bottleneck_", config.bottleneck);
-            }
-            Topology::LeafSpine(config) => {
-                self.word("kind", "leaf-spine").bare("leaves", config.leaves).bare("spines", config.spines);
-                self.bare("hosts_per_leaf", config.hosts_per_leaf).bare("parallel", config.parallel);
-                self.wire("host_", config.host).wire("uplink_", config.uplink);
-            }
-            Topology::FatTree(config) => {
-                self.word("kind", "fat-tree").bare("k", config.k).bare("oversubscription", config.oversubscription);
-                self.wire("host_", config.host).wire("aggregation_", config.aggregation).wire("core_", config.core);
-            }
-            Topology::Graph(config) => self.graph(config),
-        }
-    }
-
-    fn graph(&mut self, graph: &Graph) {
-        self.word("kind", "graph");
-        for switch in &graph.switches {
-            self.head("[[topology.switch]]").word("name", &switch.name).word("tier", &switch.tier);
-        }
-        for name in &graph.named_hosts {
-            self.head("[[topology.host]]").word("name", name);
-        }
-        for hosts in &graph.hosts {
-            self.head("[[topology.hosts]]").word("switch", &hosts.switch).bare("count", hosts.count);
-            self.wire("", hosts.wire);
-        }
-        for link in &graph.links {
-            self.head("[[topology.link]]").word("from", &link.from).word("to", &link.to);
-            self.wire("", link.wire).bare("count", link.count);
-        }
     }
 
     fn routing(&mut self, scenario: &Scenario) {
@@ -281,158 +225,16 @@ impl Writer {
         }
     }
 
-    fn transport(&mut self, name: &str, config: &TransportConfig) {
-        let kind = config.kind.name();
-        self.head(&format!("[transport.{}]", quoted(name))).word("kind", kind);
-        let mut common = Self::default();
-        let it = &config.common;
-        common
-            .word("stack", it.stack.name())
-            .bare("mss", it.mss)
-            .bare("header", it.header)
-            .bare("ack_bytes", it.ack_bytes);
-        match it.initial_window {
-            InitialWindow::Packets(packets) => common.bare("initial_window", packets),
-            InitialWindow::Bdp => common.word("initial_window", "bdp"),
-            InitialWindow::Flow => common.word("initial_window", "flow"),
-        };
-        for (key, value) in [("max_window", it.max_window), ("initial_ssthresh", it.initial_ssthresh)] {
-            if let Some(value) = value {
-                common.bare(key, value);
-            }
-        }
-        common.word("rto_min", it.rto_min).word("rto_initial", it.rto_initial).word("rto_max", it.rto_max);
-        common.bare("ack_every", it.ack_every);
-        if it.ack_every > 1 {
-            common.word("ack_delay", it.ack_delay);
-        }
-        common.bare("ecn", it.ecn);
-        if let Some(class) = it.ack_class {
-            common.bare("ack_class", class);
-        }
-        if let Some(bytes) = it.unscheduled {
-            common.word("unscheduled", bytes);
-        }
-        if let Some(rank) = it.fixed_rank {
-            common.bare("fixed_rank", rank);
-        }
-        let recovery = if it.recovery == Recovery::Sack { "sack" } else { "newreno" };
-        common.bare("handshake", it.handshake).word("recovery", recovery);
-        if let Some(bytes) = it.receive_window {
-            common.word("receive_window", bytes);
-        }
-        common.linux(&it.linux);
-        common.own(&config.kind);
-        // Only what means something to the kind.
-        let flavour = Flavour { kind, stack: it.stack };
-        let known = |line: &&str| line.split(' ').next().is_some_and(|key| flavour.knows(key));
-        for line in common.0.lines().filter(known) {
-            self.0.push_str(&format!("{line}\n"));
-        }
-    }
-
-    /// The parts of Linux's TCP.
-    fn linux(&mut self, linux: &LinuxConfig) {
-        let name = |names: &[(&'static str, bool)]| names.iter().find(|(_, this)| *this).map_or("", |(name, _)| name);
-        let detection = LossDetection::NAMES.map(|(name, value)| (name, value == linux.loss_detection));
-        let reduction = RateReduction::NAMES.map(|(name, value)| (name, value == linux.rate_reduction));
-        self.word("loss_detection", name(&detection)).bare("tail_loss_probe", linux.tail_loss_probe);
-        self.word("rate_reduction", name(&reduction)).bare("frto", linux.frto).bare("undo", linux.undo);
-        self.bare("pacing", linux.pacing).bare("idle_restart", linux.idle_restart);
-        self.word("connections", if linux.keep_connections { "kept" } else { "new" });
-        match linux.segmentation_offload {
-            Some(bytes) => self.word("segmentation_offload", bytes),
-            None => self.word("segmentation_offload", "off"),
-        };
-        self.bare("receive_offload", linux.receive_offload).word("timer_tick", linux.timer_tick);
-        self.bare("quick_acks", linux.quick_acks).bare("sack_compression", linux.sack_compression);
-        self.word("receive_window_max", linux.receive_window_max);
-    }
-
-    /// A transport's own settings.
-    fn own(&mut self, kind: &TransportKind) {
-        match kind {
-            TransportKind::Cubic(own) => {
-                self.real("c", own.c).real("beta", own.beta);
-                match own.hystart {
-                    SlowStartExit::Congestion => self.bare("hystart", false),
-                    SlowStartExit::HyStart => self.bare("hystart", true),
-                    SlowStartExit::HyStartPlusPlus => self.word("hystart", "++"),
-                };
-                self.bare("fast_convergence", own.fast_convergence);
-                if own.hystart != SlowStartExit::Congestion {
-                    self.word("hystart_delay_min", own.hystart_delay_min);
-                }
-                self.bare("reno_friendly", own.reno_friendly);
-                if let Some(probe) = own.probe {
-                    self.bare("probe", probe);
-                }
-            }
-            TransportKind::Dctcp(own) => {
-                self.real("gain", own.gain).real("initial_alpha", own.initial_alpha);
-                self.bare("cut_per_ack", own.cut_per_ack);
-            }
-            TransportKind::Timely(own) => {
-                self.real("alpha", own.alpha).real("beta", own.beta);
-                self.word("t_low", own.t_low).word("t_high", own.t_high);
-                self.word("additive", own.additive).bare("hyper_after", own.hyper_after);
-                self.word("min_rate", own.min_rate);
-            }
-            TransportKind::PowerTcp(own) => {
-                self.real("gamma", own.gamma).word("additive", own.additive);
-            }
-            TransportKind::ThetaPowerTcp(own) => {
-                self.real("gamma", own.gamma).word("additive", own.additive);
-            }
-            TransportKind::PFabric(own) => {
-                match own.rto {
-                    Some(rto) => self.word("rto", rto),
-                    None => self.real("rto_rtts", own.rto_rtts),
-                };
-                let rank = match own.rank {
-                    RankBy::Remaining => "remaining",
-                    RankBy::FromSequence => "from-sequence",
-                };
-                self.bare("probe_after", own.probe_after).word("rank", rank);
-            }
-            TransportKind::Udp(own) => self.udp(own),
-            TransportKind::Custom(custom) => {
-                for (number, field) in custom.settings().fields().iter().enumerate() {
-                    if let Some(text) = setting_text(&custom.settings().get(number)) {
-                        self.bare(field.key, text);
-                    }
-                }
-            }
-            TransportKind::Reno(_) | TransportKind::Ndp(_) => {}
-        }
-    }
-
-    fn udp(&mut self, own: &UdpConfig) {
-        let spread = |spread| match spread {
-            Spread::Constant => "constant",
-            Spread::Exponential => "exponential",
-        };
-        if let Some(rate) = own.rate {
-            self.word("rate", rate);
-        }
-        let arrivals = match own.arrivals {
-            Arrivals::Constant => "constant",
-            Arrivals::Poisson => "poisson",
-        };
-        self.word("arrivals", arrivals).word("sizes", spread(own.sizes));
-        if own.sizes == Spread::Exponential {
-            self.bare("max_payload", own.max_payload);
-        }
-        if let (Some(on), Some(off)) = (own.on, own.off) {
-            self.word("on", on).word("off", off).word("on_off", spread(own.on_off));
-        }
-    }
-
     fn measure(&mut self, measure: &MeasureSetup, scenario: &Scenario) {
         let plan = &scenario.network;
-        self.head("[measure]").word("sample", measure.sample);
-        let of_switches =
-            [("timeline", &measure.timeline), ("queues", &measure.queues), ("trace_switches", &measure.trace_switches)];
+        self.head("[measure]").word("from", measure.from).word("sample", measure.sample);
+        self.bare("breakdown", measure.breakdown).bare("drops_limit", measure.drops_limit);
+        let of_switches = [
+            ("timeline", &measure.timeline),
+            ("queues", &measure.queues),
+            ("drops", &measure.drops),
+            ("trace_switches", &measure.trace_switches),
+        ];
         for (key, switches) in of_switches {
             let names = switches.iter().map(|switch| quoted(&plan.switches[*switch].name));
             self.some_of(key, &names.collect::<Vec<_>>(), plan.switches.len());

@@ -1,30 +1,30 @@
 //! What can be named in a scenario: the kinds that the readers know, for people who look for one.
 
-use super::{read_topology, read_transport};
-use crate::topology::Topology;
+use super::read_topology;
+use crate::topology::{self, TopologyKind};
 use crate::transport::{Stack, TransportKind};
-use crate::workload::{self, BUNDLED, SizeDistribution, WorkloadKind};
+use crate::workload::{self, BUNDLED, SizeDistribution, WorkloadEntry};
 use forebay_settings::Kind;
 
 /// The topologies.
 pub fn topologies() -> Vec<Kind> {
-    let kind = |name: &&'static str| Kind::new(name, read_topology::about(name), read_topology::keys_of(name));
-    Topology::NAMES.iter().map(kind).collect()
+    let kind = |kind: TopologyKind| Kind::new(kind.name, kind.about, &read_topology::keys_of(kind));
+    topology::kinds().into_iter().map(kind).collect()
 }
 
 /// The transports, with the keys of Linux's stack where operating systems have them.
 pub fn transports() -> Vec<Kind> {
-    let kind = |name: &'static str| {
-        let flavour = read_transport::Flavour { kind: name, stack: Stack::Linux };
-        Kind::new(name, read_transport::about(name), &flavour.keys())
+    let kind = |kind: TransportKind| {
+        let keys = [kind.own_keys(Stack::Linux), kind.common_keys(Stack::Linux)].concat();
+        Kind::new(kind.name(), kind.about(), &keys)
     };
-    TransportKind::names().into_iter().map(kind).collect()
+    TransportKind::names().into_iter().filter_map(TransportKind::named).map(kind).collect()
 }
 
 /// The workloads.
 pub fn workloads() -> Vec<Kind> {
-    let kind = |name: &&'static str| Kind::new(name, workload::about(name), &workload::keys(name));
-    WorkloadKind::NAMES.iter().map(kind).collect()
+    let kind = |entry: &WorkloadEntry| Kind::new(entry.name, entry.about, &entry.keys());
+    workload::entries().iter().map(kind).collect()
 }
 
 /// The distributions of flow sizes that come with Forebay.

@@ -77,6 +77,14 @@ pub struct Change {
 /// What is measured beside flows and counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasureSetup {
+    /// Flows and queries that start before this time, and what buffers and links do before it, are in no summary.
+    pub from: Duration,
+    /// Where the completion time of every flow went is kept.
+    pub breakdown: bool,
+    /// Drops are kept one by one for these switches (indices), up to this number of them.
+    pub drops: Vec<usize>,
+    /// See `drops`.
+    pub drops_limit: u32,
     /// How often occupancy is sampled.
     pub sample: Duration,
     /// Samples of switches' occupancy are kept as a timeline for these switches (indices).
@@ -122,5 +130,9 @@ pub struct Scenario {
     pub measure: MeasureSetup,
 }
 
+#[cfg(test)]
+mod bad_tests;
+#[cfg(test)]
+mod documentation;
 #[cfg(test)]
 mod tests;

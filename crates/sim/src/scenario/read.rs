@@ -4,7 +4,6 @@ use super::switches::Switches;
 use super::{MeasureSetup, PathChoice, Scenario, check, read_failure, read_topology, read_transport};
 use crate::network::NetworkPlan;
 use crate::routing::Ports;
-use crate::topology::Topology;
 use crate::workload::{self, WorkloadContext};
 use forebay_settings::{Diagnostic, Document, Settings, Table, Value};
 use forebay_tm::{Bytes, Duration};
@@ -65,7 +64,10 @@ pub(super) fn with_document<T>(
 }
 
 /// Reads everything; the topology and the switches' settings come back as they were given, too.
-pub(super) fn read<'d>(file: &str, root: &Table<'d>) -> Result<(Scenario, Topology, Switches<'d>), Diagnostic> {
+pub(super) fn read<'d>(
+    file: &str,
+    root: &Table<'d>,
+) -> Result<(Scenario, read_topology::Topology, Switches<'d>), Diagnostic> {
     if let Some(kind) = root.get("kind").filter(|kind| kind.text() == Ok("analysis")) {
         let remedy = "give it to forebay reproduce, as PAPER/FIGURE";
         return Err(kind.error("this is no scenario but parameters of an analysis", remedy));
@@ -92,7 +94,7 @@ pub(super) fn read<'d>(file: &str, root: &Table<'d>) -> Result<(Scenario, Topolo
     let largest = check::largest_packet(&transports);
     let nic = switches.nic(&network, &ports, Switches::queues(&setups), seed, largest)?;
     let changes = read_failure::read(root, &network)?;
-    let measure = measure(root, &network)?;
+    let measure = measure(root, &network, duration)?;
     let mut scenario = Scenario {
         name,
         seed,
@@ -159,8 +161,26 @@ fn routing(root: &Table<'_>) -> Result<(PathChoice, Duration), Diagnostic> {
     Ok((paths, reroute))
 }
 
-fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnostic> {
+/// Keys of `[measure]`.
+const MEASURE_KEYS: [&str; 10] = [
+    "from",
+    "sample",
+    "timeline",
+    "queues",
+    "progress",
+    "breakdown",
+    "drops",
+    "drops_limit",
+    "trace_flows",
+    "trace_switches",
+];
+
+fn measure(root: &Table<'_>, plan: &NetworkPlan, duration: Duration) -> Result<MeasureSetup, Diagnostic> {
     let mut setup = MeasureSetup {
+        from: Duration::ZERO,
+        breakdown: false,
+        drops: Vec::new(),
+        drops_limit: 500_000,
         sample: Duration::from_us(10),
         timeline: Vec::new(),
         queues: Vec::new(),
@@ -169,7 +189,20 @@ fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnos
         trace_switches: Vec::new(),
     };
     let Some(table) = root.table("measure")? else { return Ok(setup) };
-    table.allow(&["sample", "timeline", "queues", "progress", "trace_flows", "trace_switches"], |_| false, "")?;
+    table.allow(&MEASURE_KEYS, |_| false, "")?;
+    if let Some(value) = table.get("from") {
+        setup.from = value.duration()?;
+        if setup.from >= duration && setup.from > Duration::ZERO {
+            let remedy = format!("give less than the duration, {duration}");
+            return Err(value.error("nothing would be measured", remedy));
+        }
+    }
+    if let Some(value) = table.get("breakdown") {
+        setup.breakdown = value.boolean()?;
+    }
+    if let Some(value) = table.get("drops_limit") {
+        setup.drops_limit = value.number()?;
+    }
     if let Some(value) = table.get("sample") {
         setup.sample = value.duration()?;
         if setup.sample < Duration::from_ps(1_000) {
@@ -191,6 +224,7 @@ fn measure(root: &Table<'_>, plan: &NetworkPlan) -> Result<MeasureSetup, Diagnos
         switches.dedup();
         Ok(switches)
     };
+    setup.drops = switches("drops")?;
     setup.timeline = switches("timeline")?;
     setup.queues = switches("queues")?;
     setup.trace_switches = switches("trace_switches")?;

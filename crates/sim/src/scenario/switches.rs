@@ -226,7 +226,7 @@ impl<'d> Switches<'d> {
     /// Where all classes share one queue and nothing tells them apart, there is no limit; where that is so everywhere, one class is all.
     pub(super) fn classes(setups: &[SwitchSetup]) -> usize {
         let of_rank = |buffer: &ValidConfig| match &buffer.rank {
-            RankConfig::Stfq(StfqConfig { weights: PerQueue::Each(weights) }) => Some(weights.len()),
+            RankConfig::Stfq(StfqConfig { flow_weights: PerQueue::Each(weights) }) => Some(weights.len()),
             _ => None,
         };
         let limit = |buffer: &ValidConfig| match buffer.queues {

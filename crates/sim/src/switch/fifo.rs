@@ -42,6 +42,9 @@ impl FifoSwitch {
         net.flows.dropped(flow);
         let buffer = self.forwarding.ports[number].buffer as usize;
         self.forwarding.note_drop(now, buffer, &self.buffers[buffer]);
+        if let Verdict::Dropped { reason } = verdict {
+            self.forwarding.keep_drop(now, number, (metadata.packet, reason), &self.buffers[buffer], net);
+        }
         net.wires.arena.remove(metadata.packet);
         false
     }
@@ -71,17 +74,17 @@ impl SwitchKind for FifoSwitch {
     }
 
     #[inline(always)]
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
         let Some(number) = self.forwarding.next_hop(metadata, cx.net) else {
             return cx.net.wires.lose(metadata.packet);
         };
         let port = &mut self.forwarding.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];
         let verdict = tm.offer(now, port.local, metadata.bytes(), metadata.ect(), port.free_at);
-        if verdict != (Verdict::Queued { marked: false }) && !self.is_sent(now, number, metadata, verdict, cx.net) {
+        if verdict != (Verdict::Queued { marked: false }) && !self.is_sent(now, number, *metadata, verdict, cx.net) {
             return;
         }
         let port = &mut self.forwarding.ports[number];
-        port.free_at = cx.net.wires.send(port.out, metadata, now.max(port.free_at));
+        port.free_at = cx.net.wires.send(port.out, *metadata, now.max(port.free_at));
     }
 }

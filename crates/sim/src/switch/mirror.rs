@@ -5,14 +5,14 @@
 //! the destination on its metadata.
 
 use super::plain::{PlainSwitch, Rejected};
-use super::{Forwarding, SwitchKind};
+use super::{Forwarding, SwitchKind, like_its_switch};
 use crate::event_queue::{FixedEventQueue, Key};
 use crate::measure::RecirculationRecord;
 use crate::net::{Context, Net};
 use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::MirrorSetup;
 use crate::wires::Wires;
-use forebay_tm::{Instant, Reason, Verdict, View};
+use forebay_tm::{Instant, PacketId, Reason, Verdict, View};
 use std::collections::VecDeque;
 
 /// The recirculation port of a pipeline.
@@ -129,31 +129,16 @@ impl MirrorSwitch {
         if let Some((place, key)) = event {
             cx.events.set(FixedEventQueue::<NODES>::ARRIVALS + place, key);
         }
-        let port = &self.switch.forwarding.ports[number];
-        let tm = &mut self.switch.buffers[port.buffer as usize];
-        let queue = tm.queue_index(port.local as usize, usize::from(packet.class & self.switch.queue_mask));
-        tm.mirrored(queue, reason, packet.bytes);
+        let buffer = self.switch.forwarding.ports[number].buffer as usize;
+        let is_last = self.switch.buffers[buffer].keep_header(PacketId(u64::from(slot)));
+        debug_assert!(is_last, "it was dropped just now");
         cx.net.flows.trimmed(packet.flow);
         true
     }
 }
 
 impl SwitchKind for MirrorSwitch {
-    fn forwarding(&self) -> &Forwarding {
-        &self.switch.forwarding
-    }
-
-    fn forwarding_mut(&mut self) -> &mut Forwarding {
-        &mut self.switch.forwarding
-    }
-
-    fn view(&self, buffer: usize) -> &dyn View {
-        self.switch.view(buffer)
-    }
-
-    fn settle_before(&mut self, until: Instant, net: &mut Net) {
-        self.switch.settle_before(until, net);
-    }
+    like_its_switch!();
 
     fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, cx: Context<'_, NODES>) {
         self.switch.transmit(now, slot, cx);
@@ -163,7 +148,7 @@ impl SwitchKind for MirrorSwitch {
         &mut self,
         now: Instant,
         from: usize,
-        metadata: Metadata,
+        metadata: &Metadata,
         mut cx: Context<'_, NODES>,
     ) {
         let rejected = if from < self.switch.forwarding.ports.len() {
@@ -171,7 +156,7 @@ impl SwitchKind for MirrorSwitch {
         } else {
             // A header comes from recirculation, for the port that is its metadata's destination.
             let header = cx.net.wires.arena.metadata(metadata.packet, metadata.bytes());
-            self.switch.offer(now, metadata.to as usize, header, cx.reborrow())
+            self.switch.offer(now, metadata.to as usize, &header, cx.reborrow())
         };
         let Some(rejected) = rejected else { return };
         if !self.mirrors(now, from, &rejected, cx.reborrow()) {

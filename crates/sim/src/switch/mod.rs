@@ -4,6 +4,7 @@
 //! that were dropped, [`ChipSwitch`] runs a program, [`ScriptedSwitch`] plays a script. [`FifoSwitch`] is a plain one of FIFO queues that is
 //! faster.
 
+mod drops;
 mod fifo;
 mod forwarding;
 mod mirror;
@@ -52,8 +53,30 @@ pub(crate) trait SwitchKind {
     fn due<const NODES: usize>(&mut self, _now: Instant, _slot: usize, _cx: Context<'_, NODES>) {}
 
     /// A packet has come in by a link: those of the ports, then those that come from the switch itself.
-    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: Metadata, cx: Context<'_, NODES>);
+    fn arrival<const NODES: usize>(&mut self, now: Instant, from: usize, metadata: &Metadata, cx: Context<'_, NODES>);
 }
+
+/// What a kind with a plain switch inside has from that.
+macro_rules! like_its_switch {
+    () => {
+        fn forwarding(&self) -> &Forwarding {
+            &self.switch.forwarding
+        }
+
+        fn forwarding_mut(&mut self) -> &mut Forwarding {
+            &mut self.switch.forwarding
+        }
+
+        fn view(&self, buffer: usize) -> &dyn View {
+            self.switch.view(buffer)
+        }
+
+        fn settle_before(&mut self, until: Instant, net: &mut Net) {
+            self.switch.settle_before(until, net);
+        }
+    };
+}
+pub(crate) use like_its_switch;
 
 /// Handles all events before the horizon.
 fn run_sized<K: SwitchKind, const NODES: usize>(
@@ -79,7 +102,7 @@ fn run_sized<K: SwitchKind, const NODES: usize>(
         let from = slot & (first_arrival - 1);
         let (metadata, next) = cx.net.wires.take(switch.forwarding().first_incoming + from as u32);
         cx.events.set(slot, next);
-        switch.arrival(now, from, metadata, cx.reborrow());
+        switch.arrival(now, from, &metadata, cx.reborrow());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::SwitchKind;
 use super::forwarding::Forwarding;
+use super::port::Port;
 use crate::measure::trace::What;
 use crate::net::{Context, Net};
 use crate::packet::{HopStamp, Kind, Metadata, Slot, flag};
@@ -49,7 +50,7 @@ impl PlainSwitch {
     pub(crate) fn arrive<const NODES: usize>(
         &mut self,
         now: Instant,
-        metadata: Metadata,
+        metadata: &Metadata,
         cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         let Some(port) = self.forwarding.next_hop(metadata, cx.net) else {
@@ -65,7 +66,7 @@ impl PlainSwitch {
         &mut self,
         now: Instant,
         number: usize,
-        metadata: Metadata,
+        metadata: &Metadata,
         cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         let slot = metadata.packet;
@@ -107,7 +108,7 @@ impl PlainSwitch {
             return Some(verdict);
         }
         if let Some(departure) = outcome.departure(&self.core_packet(number, slot, cx.net)) {
-            self.depart(now, number, departure, cx);
+            self.depart(now, number, &departure, cx);
         } else if wire == Wire::Idle {
             // An idle port that is armed waits for a packet that may leave; this may be one.
             self.transmit(now, number, cx);
@@ -127,7 +128,12 @@ impl PlainSwitch {
 
     /// A packet has come in by a link; what no queue takes is gone, or goes back.
     #[inline(always)]
-    pub(super) fn forward<const NODES: usize>(&mut self, now: Instant, metadata: Metadata, mut cx: Context<'_, NODES>) {
+    pub(super) fn forward<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        metadata: &Metadata,
+        mut cx: Context<'_, NODES>,
+    ) {
         if let Some(rejected) = self.arrive(now, metadata, cx.reborrow()) {
             self.reject(now, &rejected, cx);
         }
@@ -138,15 +144,16 @@ impl PlainSwitch {
     #[inline(never)]
     pub(crate) fn reject<const NODES: usize>(&mut self, now: Instant, rejected: &Rejected, cx: Context<'_, NODES>) {
         let Rejected { port, slot, verdict } = *rejected;
-        let is_dropped = matches!(verdict, Verdict::Dropped { .. });
+        let dropped = if let Verdict::Dropped { reason } = verdict { Some(reason) } else { None };
         let packet = cx.net.wires.arena.get_mut(slot);
         let flow = packet.flow;
         let source = cx.net.flows.source(flow);
         // A header that finds no room on its way back either, and an ACK, which goes there anyway, cannot be turned around.
-        if is_dropped || packet.to == source {
+        if dropped.is_some() || packet.to == source {
             cx.net.flows.dropped(flow);
             self.note_drop(now, self.forwarding.ports[port].buffer as usize);
-            if is_dropped {
+            if let Some(reason) = dropped {
+                self.keep_drop(now, port, slot, reason, cx.net);
                 cx.net.wires.arena.remove(slot);
             } else {
                 // The buffer's counters say that it was turned around.
@@ -158,7 +165,7 @@ impl PlainSwitch {
         packet.bytes = cx.net.flows.ack_bytes(flow);
         packet.class = cx.net.flows.ack_class(flow);
         let metadata = cx.net.wires.arena.metadata(slot, cx.net.flows.ack_bytes(flow));
-        self.forward(now, metadata, cx);
+        self.forward(now, &metadata, cx);
     }
 
     /// Counts and traces what became of a packet that was not simply queued. Returns whether it waits here, whole or in part.
@@ -212,11 +219,15 @@ impl PlainSwitch {
     /// A port is free: the traffic manager picks the next packet.
     #[inline(always)]
     pub(crate) fn transmit<const NODES: usize>(&mut self, now: Instant, number: usize, cx: Context<'_, NODES>) {
-        let port = &self.forwarding.ports[number];
-        match self.buffers[port.buffer as usize].next(now, port.local as usize) {
-            Some(departure) => self.send(now, number, departure, cx),
-            None => self.wait_for_eligible(now, number, cx),
+        let port = &mut self.forwarding.ports[number];
+        let tm = &mut self.buffers[port.buffer as usize];
+        let Some(departure) = tm.next(now, port.local as usize) else {
+            return self.wait_for_eligible(now, number, cx);
+        };
+        if !is_plain(&departure, tm, cx.net) {
+            return self.depart(now, number, &departure, cx);
         }
+        send(port, now, number, &departure, tm, cx);
     }
 
     /// Puts a packet that has left its queue on the wire.
@@ -225,16 +236,15 @@ impl PlainSwitch {
         &mut self,
         now: Instant,
         number: usize,
-        departure: Departure,
+        departure: &Departure,
         cx: Context<'_, NODES>,
     ) {
         let port = &mut self.forwarding.ports[number];
         let tm = &self.buffers[port.buffer as usize];
-        if cx.net.watched || departure.is_header() || tm.has_losses() {
+        if !is_plain(departure, tm, cx.net) {
             return self.depart(now, number, departure, cx);
         }
-        let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
-        port.send(now, number, metadata, tm.has_packets(port.local as usize), cx);
+        send(port, now, number, departure, tm, cx);
     }
 
     /// [`PlainSwitch::send`] where somebody watches, or more than the packet leaves.
@@ -243,7 +253,7 @@ impl PlainSwitch {
         &mut self,
         now: Instant,
         number: usize,
-        departure: Departure,
+        departure: &Departure,
         cx: Context<'_, NODES>,
     ) {
         let Context { events, net } = cx;
@@ -261,7 +271,7 @@ impl PlainSwitch {
             net.tracer.at_switch(now, self.forwarding.number, number, slot, What::Sent, &net.wires);
         }
         let metadata = net.wires.arena.metadata(slot, departure.bytes());
-        port.send(now, number, metadata, tm.has_packets(local), Context { events, net: &mut *net });
+        port.send(now, number, &metadata, tm.has_packets(local), Context { events, net: &mut *net });
         self.settle_losses(buffer, net);
     }
 
@@ -286,6 +296,13 @@ impl PlainSwitch {
         self.forwarding.note_drop(now, buffer, &self.buffers[buffer]);
     }
 
+    /// Keeps a packet that was dropped, if that is asked for.
+    #[inline(always)]
+    pub(crate) fn keep_drop(&self, at: Instant, port: usize, slot: Slot, reason: Reason, net: &mut Net) {
+        let buffer = self.forwarding.ports[port].buffer as usize;
+        self.forwarding.keep_drop(at, port, (slot, reason), &self.buffers[buffer], net);
+    }
+
     /// Packets that were pushed out, expelled or displaced are gone.
     #[inline(always)]
     pub(crate) fn settle_losses(&mut self, buffer: usize, net: &mut Net) {
@@ -306,8 +323,9 @@ impl PlainSwitch {
             if lost.reason != Reason::Expelled {
                 self.note_drop(lost.at, buffer);
             }
+            let port = self.forwarding.port_number(buffer, lost.queue / queues);
+            self.keep_drop(lost.at, port, slot, lost.reason, net);
             if net.tracer.is_active() {
-                let port = self.forwarding.port_number(buffer, lost.queue / queues);
                 let what = What::Lost(lost.reason);
                 net.tracer.at_switch(lost.at, self.forwarding.number, port, slot, what, &net.wires);
             }
@@ -347,9 +365,29 @@ impl SwitchKind for PlainSwitch {
     }
 
     #[inline(always)]
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
         self.forward(now, metadata, cx);
     }
+}
+
+/// Whether nobody looks at a packet that leaves, which is as long as it was, and nothing leaves beside it.
+#[inline(always)]
+fn is_plain(departure: &Departure, tm: &Tm, net: &Net) -> bool {
+    !net.watched && !departure.is_header() && !tm.has_losses()
+}
+
+/// Puts such a packet on the wire.
+#[inline(always)]
+fn send<const NODES: usize>(
+    port: &mut Port,
+    now: Instant,
+    number: usize,
+    departure: &Departure,
+    tm: &Tm,
+    cx: Context<'_, NODES>,
+) {
+    let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
+    port.send(now, number, &metadata, tm.has_packets(port.local as usize), cx);
 }
 
 /// In-band telemetry of a packet that leaves.

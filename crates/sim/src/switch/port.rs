@@ -36,11 +36,11 @@ impl Port {
         &mut self,
         now: Instant,
         slot: usize,
-        metadata: Metadata,
+        metadata: &Metadata,
         more: bool,
         cx: Context<'_, NODES>,
     ) {
-        self.free_at = cx.net.wires.send(self.out, metadata, now);
+        self.free_at = cx.net.wires.send(self.out, *metadata, now);
         self.go_on(slot, more, cx);
     }
 

@@ -1,7 +1,7 @@
 //! A switch that plays a script: it holds packets for half a round trip, does to some of them what the script says, and keeps what it saw.
 
 use super::plain::PlainSwitch;
-use super::{Forwarding, SwitchKind};
+use super::{Forwarding, SwitchKind, like_its_switch};
 use crate::event_queue::NEVER;
 use crate::flows::FlowTable;
 use crate::net::{Context, Net};
@@ -107,21 +107,7 @@ impl ScriptedSwitch {
 }
 
 impl SwitchKind for ScriptedSwitch {
-    fn forwarding(&self) -> &Forwarding {
-        &self.switch.forwarding
-    }
-
-    fn forwarding_mut(&mut self) -> &mut Forwarding {
-        &mut self.switch.forwarding
-    }
-
-    fn view(&self, buffer: usize) -> &dyn View {
-        self.switch.view(buffer)
-    }
-
-    fn settle_before(&mut self, until: Instant, net: &mut Net) {
-        self.switch.settle_before(until, net);
-    }
+    like_its_switch!();
 
     fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, mut cx: Context<'_, NODES>) {
         if slot < self.switch.forwarding.ports.len() {
@@ -129,13 +115,13 @@ impl SwitchKind for ScriptedSwitch {
         }
         // Packets that were held go on.
         while let Some(metadata) = self.script.held.pop(now) {
-            self.switch.forward(now, metadata, cx.reborrow());
+            self.switch.forward(now, &metadata, cx.reborrow());
         }
         self.wait_for_held(cx);
     }
 
     /// A packet is held, or it is gone.
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: Metadata, cx: Context<'_, NODES>) {
+    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
         let packet = cx.net.wires.arena.get_mut(metadata.packet);
         let fate = self.script.meet(now, packet, &cx.net.flows);
         if fate.decision.drop {
@@ -145,7 +131,7 @@ impl SwitchKind for ScriptedSwitch {
             packet.flags |= flag::CE;
         }
         let packet = *packet;
-        self.script.held.push(fate.release, metadata);
+        self.script.held.push(fate.release, *metadata);
         if let Some(at) = fate.copy {
             let copy = cx.net.wires.arena.insert(packet);
             self.script.held.push(at, cx.net.wires.arena.metadata(copy, metadata.bytes()));

@@ -1,9 +1,34 @@
 //! Any network, as a list of cables.
 
-use super::{MAX_CABLES, MAX_HOSTS, TopologyError, Wire, check_count, check_total};
+use super::{MAX_CABLES, MAX_HOSTS, TopologyError, TopologySettings, check_count, check_total};
+use crate::described::check::{carries, delay, if_set};
+use crate::described::{Described, Diagnostic, Field, Table, Value};
 use crate::network::{CablePlan, NetworkPlan, NodeId, SwitchPlan};
-use forebay_settings::nearest;
+use crate::settings;
+use forebay_settings::{nearest, quoted};
+use forebay_tm::{Duration, Rate};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The rate and the delay of a cable, in either direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// Bits per second.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+}
+
+settings! {
+    /// Defaults of all cables.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct GraphDefaults {
+        /// The default rate of cables.
+        pub rate: Option<Rate> = None; if_set(carries),
+        /// The default delay of cables.
+        pub delay: Option<Duration> = None; if_set(delay),
+    }
+}
 
 /// Hosts at one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,11 +66,105 @@ pub struct Graph {
     pub hosts: Vec<GraphHosts>,
     /// All other cables.
     pub links: Vec<GraphLink>,
+    /// While it is read: what holds for cables that do not say otherwise.
+    defaults: GraphDefaults,
+}
+
+impl Described for Graph {
+    fn fields(&self) -> Vec<Field> {
+        GraphDefaults::FIELDS.to_vec()
+    }
+
+    fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic> {
+        self.defaults.read(field, value)
+    }
+
+    /// Each cable is written with its own.
+    fn text(&self, _: usize) -> Option<String> {
+        None
+    }
+}
+
+impl TopologySettings for Graph {
+    fn plan(&self) -> Result<NetworkPlan, TopologyError> {
+        self.network()
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["switch", "host", "hosts", "link"]
+    }
+
+    fn read_tables(&mut self, table: &Table<'_>) -> Result<(), Diagnostic> {
+        let name = |element: &Table<'_>, key: &str, example: &str| -> Result<String, Diagnostic> {
+            Ok(element.need(key, example)?.text()?.to_owned())
+        };
+        for element in table.tables("switch")? {
+            element.allow(&["name", "tier"], |_| false, "")?;
+            let tier = element.get("tier").map_or(Ok("switch"), |value| value.text())?.to_owned();
+            self.switches.push(SwitchPlan { name: name(&element, "name", "name = \"a\"")?, tier });
+        }
+        for element in table.tables("host")? {
+            element.allow(&["name"], |_| false, "")?;
+            self.named_hosts.push(name(&element, "name", "name = \"server\"")?);
+        }
+        for element in table.tables("hosts")? {
+            element.allow(&["switch", "count", "rate", "delay"], |_| false, "")?;
+            self.hosts.push(GraphHosts {
+                switch: name(&element, "switch", "switch = \"a\"")?,
+                count: element.need("count", "count = 8")?.number()?,
+                wire: self.wire(&element)?,
+            });
+        }
+        for element in table.tables("link")? {
+            element.allow(&["from", "to", "rate", "delay", "count"], |_| false, "")?;
+            self.links.push(GraphLink {
+                from: name(&element, "from", "from = \"a\"")?,
+                to: name(&element, "to", "to = \"b\"")?,
+                wire: self.wire(&element)?,
+                count: element.get("count").map_or(Ok(1), |value| value.number())?,
+            });
+        }
+        Ok(())
+    }
+
+    fn write_tables(&self) -> String {
+        let mut out = String::new();
+        for switch in &self.switches {
+            let (name, tier) = (quoted(&switch.name), quoted(&switch.tier));
+            let _ = writeln!(out, "\n[[topology.switch]]\nname = {name}\ntier = {tier}");
+        }
+        for name in &self.named_hosts {
+            let _ = writeln!(out, "\n[[topology.host]]\nname = {}", quoted(name));
+        }
+        for GraphHosts { switch, count, wire } in &self.hosts {
+            let _ =
+                writeln!(out, "\n[[topology.hosts]]\nswitch = {}\ncount = {count}\n{}", quoted(switch), wire.lines());
+        }
+        for GraphLink { from, to, wire, count } in &self.links {
+            let (from, to) = (quoted(from), quoted(to));
+            let _ = writeln!(out, "\n[[topology.link]]\nfrom = {from}\nto = {to}\n{}\ncount = {count}", wire.lines());
+        }
+        out
+    }
+}
+
+impl Wire {
+    fn lines(self) -> String {
+        format!("rate = \"{}\"\ndelay = \"{}\"", self.rate, self.delay)
+    }
 }
 
 impl Graph {
-    /// The network; [`super::check`] sees to what concerns all of it.
-    pub fn plan(&self) -> Result<NetworkPlan, TopologyError> {
+    /// The cable of an element of a list.
+    fn wire(&self, element: &Table<'_>) -> Result<Wire, Diagnostic> {
+        let mut own = self.defaults.clone();
+        crate::described::read(element, &mut own)?;
+        let rate = own.rate.ok_or_else(|| element.missing("rate", "rate = \"100Gbps\""))?;
+        let delay = own.delay.ok_or_else(|| element.missing("delay", "delay = \"1us\""))?;
+        Ok(Wire { rate, delay })
+    }
+
+    fn network(&self) -> Result<NetworkPlan, TopologyError> {
         let mut hosts = self.named_hosts.clone();
         for (index, group) in self.hosts.iter().enumerate() {
             check_count(&format!("hosts.{index}.count"), group.count)?;
@@ -145,19 +264,22 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
-    use crate::topology::tests::wire;
+    use crate::topology::planned;
+
+    fn wire(gbps: u64) -> Wire {
+        Wire { rate: Rate::from_gbps(gbps), delay: Duration::from_us(1) }
+    }
 
     fn switch(name: &str) -> SwitchPlan {
         SwitchPlan { name: name.into(), tier: "switch".into() }
     }
 
     fn link(from: &str, to: &str, count: usize) -> GraphLink {
-        GraphLink { from: from.into(), to: to.into(), wire: wire(10, 1), count }
+        GraphLink { from: from.into(), to: to.into(), wire: wire(10), count }
     }
 
     fn hosts(switch: &str, count: usize) -> GraphHosts {
-        GraphHosts { switch: switch.into(), count, wire: wire(1, 1) }
+        GraphHosts { switch: switch.into(), count, wire: wire(1) }
     }
 
     /// Two switches, a named host at the one and two others at the other.
@@ -167,12 +289,13 @@ mod tests {
             named_hosts: vec!["server".into()],
             hosts: vec![hosts("b", 2)],
             links: vec![link("a", "b", 3), link("a", "server", 1)],
+            ..Graph::default()
         }
     }
 
     #[test]
     fn nodes_and_cables_stand_in_the_order_of_the_list() {
-        let plan = Topology::Graph(sound()).plan().unwrap();
+        let plan = planned(&sound()).unwrap();
         assert_eq!(plan.hosts, ["server", "host1", "host2"]);
         let ends: Vec<_> = plan.cables.iter().map(|cable| (cable.a, cable.b)).collect();
         assert_eq!(ends, [(1, 4), (2, 4), (3, 4), (3, 4), (3, 4), (3, 0)]);
@@ -197,7 +320,7 @@ mod tests {
         for (change, key, problem) in cases {
             let mut graph = sound();
             change(&mut graph);
-            let error = Topology::Graph(graph).plan().unwrap_err();
+            let error = planned(&graph).unwrap_err();
             assert_eq!(error.key, key, "{error:?}");
             assert!(error.problem.contains(problem), "{error:?}");
         }

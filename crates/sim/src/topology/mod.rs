@@ -1,7 +1,7 @@
 //! Topologies: how many hosts and switches there are and what connects them.
 //!
-//! Each kind is a plain struct that makes a [`NetworkPlan`]. In every plan the hosts' cables come first, in the order of the hosts,
-//! so that a switch with hosts has them at its lowest ports.
+//! Each kind is a config type that makes a [`NetworkPlan`]: [`TopologySettings`]. In every plan the hosts' cables come first, in the order of
+//! the hosts, so that a switch with hosts has them at its lowest ports. Other crates can bring kinds of their own: [`register_topology`].
 
 mod dumbbell;
 mod fat_tree;
@@ -11,10 +11,11 @@ mod single;
 
 pub use dumbbell::Dumbbell;
 pub use fat_tree::FatTree;
-pub use graph::{Graph, GraphHosts, GraphLink};
+pub use graph::{Graph, GraphDefaults, GraphHosts, GraphLink, Wire};
 pub use leaf_spine::LeafSpine;
 pub use single::Single;
 
+use crate::described::{Described, Diagnostic, Registry, Table};
 use crate::network::{CablePlan, NetworkPlan, NodeId, SwitchPlan};
 use forebay_tm::{Duration, Rate};
 use std::collections::BTreeSet;
@@ -28,13 +29,75 @@ pub const MAX_CABLES: usize = 1 << 22;
 /// Ports that a switch can have: what a node has to do next is kept in 1,024 slots, two for each port.
 pub const MAX_PORTS: usize = 512;
 
-/// The rate and the delay of a cable, in either direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wire {
-    /// Bits per second.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Duration,
+/// The settings of a topology, and the network that they make. Hosts have one cable each, to a switch, and all can reach each other.
+pub trait TopologySettings: Described {
+    /// The network, or which key is wrong.
+    fn plan(&self) -> Result<NetworkPlan, TopologyError>;
+
+    /// The keys of lists of tables that it has beside its settings.
+    fn tables(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Reads these tables.
+    fn read_tables(&mut self, _table: &Table<'_>) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    /// Writes these tables as TOML.
+    fn write_tables(&self) -> String {
+        String::new()
+    }
+}
+
+/// A kind of topology.
+#[derive(Clone, Copy, Debug)]
+pub struct TopologyKind {
+    /// Its name in files.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    make: fn() -> Box<dyn TopologySettings>,
+}
+
+impl TopologyKind {
+    const fn of<T: TopologySettings + Default + 'static>(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, make: || Box::new(T::default()) }
+    }
+
+    /// Settings of it with their defaults, which are examples where a file must have them.
+    pub fn settings(self) -> Box<dyn TopologySettings> {
+        (self.make)()
+    }
+}
+
+/// Those that come with Forebay.
+const BUILT_IN: [TopologyKind; 5] = [
+    TopologyKind::of::<Single>("single", "hosts around one switch"),
+    TopologyKind::of::<Dumbbell>("dumbbell", "two switches with hosts on either side of one link"),
+    TopologyKind::of::<LeafSpine>("leaf-spine", "leaves with hosts, each with links to all spines"),
+    TopologyKind::of::<FatTree>("fat-tree", "three tiers: edge, aggregation and core, by the number of ports k"),
+    TopologyKind::of::<Graph>("graph", "switches, hosts and links by name, one by one"),
+];
+
+static REGISTERED: Registry<TopologyKind> = Registry::new();
+
+/// Makes a topology of another crate known by its name in scenarios, with one line about it. False, and nothing changes, if there is one of
+/// that name.
+pub fn register_topology<T: TopologySettings + Default + 'static>(name: &'static str, about: &'static str) -> bool {
+    REGISTERED.add(name, TopologyKind::of::<T>(name, about), &BUILT_IN.map(|kind| kind.name))
+}
+
+/// All kinds, those of other crates included.
+pub fn kinds() -> Vec<TopologyKind> {
+    BUILT_IN.into_iter().chain(REGISTERED.all().into_iter().map(|(_, kind)| kind)).collect()
+}
+
+/// The network of a topology, checked: hosts can reach each other, and nothing is larger than the simulator can keep.
+pub fn planned(topology: &dyn TopologySettings) -> Result<NetworkPlan, TopologyError> {
+    let plan = topology.plan()?;
+    check(&plan)?;
+    Ok(plan)
 }
 
 /// Why there can be no such network.
@@ -49,57 +112,13 @@ pub struct TopologyError {
 }
 
 impl TopologyError {
-    fn new(key: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    /// From the key concerned, what is wrong and what would be right.
+    pub fn new(key: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { key: key.into(), problem: problem.into(), remedy: remedy.into() }
     }
 
     fn too_large(key: &str, count: u128, what: &str, most: usize) -> Self {
         Self::new(key, format!("{count} {what} are too many"), format!("keep to {most} {what} at most"))
-    }
-}
-
-/// One of the topologies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Topology {
-    /// One switch.
-    Single(Single),
-    /// Two switches with one cable between them.
-    Dumbbell(Dumbbell),
-    /// Two tiers.
-    LeafSpine(LeafSpine),
-    /// Three tiers.
-    FatTree(FatTree),
-    /// A list of cables.
-    Graph(Graph),
-}
-
-impl Topology {
-    /// The names in files.
-    pub const NAMES: [&'static str; 5] = ["single", "dumbbell", "leaf-spine", "fat-tree", "graph"];
-
-    /// The network, checked: hosts can reach each other, and nothing is larger than the simulator can keep.
-    pub fn plan(&self) -> Result<NetworkPlan, TopologyError> {
-        let plan = match self {
-            Self::Single(single) => {
-                single.check()?;
-                single.plan()
-            }
-            Self::Dumbbell(dumbbell) => {
-                dumbbell.check()?;
-                dumbbell.plan()
-            }
-            Self::LeafSpine(leaf_spine) => {
-                leaf_spine.check()?;
-                leaf_spine.plan()
-            }
-            Self::FatTree(fat_tree) => {
-                fat_tree.check()?;
-                fat_tree.plan()
-            }
-            Self::Graph(graph) => graph.plan()?,
-        };
-        check(&plan)?;
-        Ok(plan)
     }
 }
 
@@ -177,30 +196,37 @@ impl Groups {
 }
 
 /// A plan in the making.
-struct Builder(NetworkPlan);
+#[derive(Clone, Debug)]
+pub struct Builder(NetworkPlan);
 
 impl Builder {
-    fn new(hosts: usize) -> Self {
+    /// With so many hosts, which are the first nodes.
+    pub fn new(hosts: usize) -> Self {
         let hosts = (0..hosts).map(|host| format!("host{host}")).collect();
         Self(NetworkPlan { hosts, ..NetworkPlan::default() })
     }
 
     /// Adds `count` switches called `tier` with a number, and returns the node of the first. All hosts are there before.
-    fn switches(&mut self, tier: &str, count: usize) -> usize {
+    pub fn switches(&mut self, tier: &str, count: usize) -> usize {
         let first = self.0.nodes();
         let plan = |index| SwitchPlan { name: format!("{tier}{index}"), tier: tier.to_owned() };
         self.0.switches.extend((0..count).map(plan));
         first
     }
 
-    fn cable(&mut self, a: usize, b: usize, wire: Wire) {
-        let (a, b) = (a as NodeId, b as NodeId);
-        self.0.cables.push(CablePlan { a, b, rate: wire.rate, delay: wire.delay });
+    /// Adds a cable between two nodes.
+    pub fn cable(&mut self, a: usize, b: usize, rate: Rate, delay: Duration) {
+        self.0.cables.push(CablePlan { a: a as NodeId, b: b as NodeId, rate, delay });
+    }
+
+    /// The plan.
+    pub fn plan(self) -> NetworkPlan {
+        self.0
     }
 }
 
 /// Refuses a count of nothing.
-fn check_count(key: &str, count: usize) -> Result<(), TopologyError> {
+pub fn check_count(key: &str, count: usize) -> Result<(), TopologyError> {
     match count {
         0 => Err(TopologyError::new(key, "there must be at least one", "give 1 or more")),
         _ => Ok(()),
@@ -208,7 +234,7 @@ fn check_count(key: &str, count: usize) -> Result<(), TopologyError> {
 }
 
 /// Refuses a product of counts that no plan should be made for.
-fn check_total(key: &str, what: &str, counts: &[usize], most: usize) -> Result<(), TopologyError> {
+pub fn check_total(key: &str, what: &str, counts: &[usize], most: usize) -> Result<(), TopologyError> {
     let total = counts.iter().fold(1u128, |total, count| total.saturating_mul(*count as u128));
     if total > most as u128 { Err(TopologyError::too_large(key, total, what, most)) } else { Ok(()) }
 }
@@ -216,11 +242,6 @@ fn check_total(key: &str, what: &str, counts: &[usize], most: usize) -> Result<(
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-
-    /// A wire for tests.
-    pub(crate) fn wire(gbps: u64, us: u64) -> Wire {
-        Wire { rate: Rate::from_gbps(gbps), delay: Duration::from_us(us) }
-    }
 
     /// How many cables end at each switch.
     pub(crate) fn degrees(plan: &NetworkPlan) -> Vec<usize> {
@@ -234,7 +255,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_plan_must_have_distinct_names_and_one_cable_per_host() {
-        let sound = Single { hosts: 3, wire: wire(10, 1) }.plan();
+        let sound = Single { hosts: 3, ..Single::default() }.plan().unwrap();
         assert_eq!(check(&sound), Ok(()));
         let mut twice = sound.clone();
         twice.hosts[2] = "switch0".into();

@@ -1,46 +1,48 @@
 //! One switch with all hosts at it.
 
-use super::{Builder, MAX_PORTS, TopologyError, Wire, check_count, check_total};
+use super::{Builder, MAX_PORTS, TopologyError, TopologySettings, check_count, check_total};
+use crate::described::check::{carries, delay};
 use crate::network::NetworkPlan;
+use crate::settings;
+use forebay_tm::{Duration, Rate};
 
-/// One switch, "switch0": host `n` is at its port `n`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Single {
-    /// Hosts.
-    pub hosts: usize,
-    /// The cable of each host.
-    pub wire: Wire,
+settings! {
+    /// One switch, "switch0": host `n` is at its port `n`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Single {
+        /// Hosts.
+        pub hosts: usize = 8 => needed,
+        /// The rate of each cable.
+        pub rate: Rate = Rate::from_gbps(100); carries => needed,
+        /// The delay of each cable.
+        pub delay: Duration = Duration::from_us(1); delay => needed,
+    }
 }
 
-impl Single {
-    /// Whether there can be such a network.
-    pub fn check(&self) -> Result<(), TopologyError> {
+impl TopologySettings for Single {
+    fn plan(&self) -> Result<NetworkPlan, TopologyError> {
         check_count("hosts", self.hosts)?;
-        check_total("hosts", "ports of a switch", &[self.hosts], MAX_PORTS)
-    }
-
-    /// The network.
-    pub fn plan(&self) -> NetworkPlan {
+        check_total("hosts", "ports of a switch", &[self.hosts], MAX_PORTS)?;
         let mut builder = Builder::new(self.hosts);
         let switch = builder.switches("switch", 1);
         for host in 0..self.hosts {
-            builder.cable(host, switch, self.wire);
+            builder.cable(host, switch, self.rate, self.delay);
         }
-        builder.0
+        Ok(builder.plan())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::tests::{degrees, wire};
+    use crate::topology::tests::degrees;
 
     #[test]
     fn all_hosts_are_at_the_switch() {
-        let plan = Single { hosts: 5, wire: wire(10, 1) }.plan();
+        let plan = Single { hosts: 5, ..Single::default() }.plan().unwrap();
         assert_eq!((plan.hosts.len(), plan.switches.len(), plan.cables.len()), (5, 1, 5));
         assert_eq!(degrees(&plan), [5]);
         assert!(plan.cables.iter().enumerate().all(|(n, cable)| cable.a == n as u32 && cable.b == 5));
-        assert_eq!(Single { hosts: 0, wire: wire(10, 1) }.check().unwrap_err().key, "hosts");
+        assert_eq!(Single { hosts: 0, ..Single::default() }.plan().unwrap_err().key, "hosts");
     }
 }

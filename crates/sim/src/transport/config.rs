@@ -3,7 +3,7 @@
 use super::cubic::CubicConfig;
 use super::custom::{CustomTransport, registered};
 use super::dctcp::DctcpConfig;
-use super::linux::LinuxConfig;
+use super::linux::{Connections, LinuxConfig};
 use super::ndp::NdpConfig;
 use super::pfabric::PFabricConfig;
 use super::powertcp::PowerTcpConfig;
@@ -11,7 +11,26 @@ use super::reno::RenoConfig;
 use super::theta_powertcp::ThetaPowerTcpConfig;
 use super::timely::TimelyConfig;
 use super::udp::UdpConfig;
+use crate::described::check::{at_least_one, if_set, lasts};
+use crate::described::{Described, Diagnostic, Setting, Size, Value, Wrong};
+use crate::{setting_words, settings};
 use forebay_tm::{Bytes, Duration};
+
+/// Common settings of all packets.
+pub(super) const PACKETS: [&str; 5] = ["mss", "header", "ecn", "unscheduled", "fixed_rank"];
+/// Those of receivers that acknowledge.
+pub(super) const ACKS: [&str; 2] = ["ack_bytes", "ack_class"];
+/// Those of a retransmission timer that follows the round trip.
+pub(super) const TIMER: [&str; 3] = ["rto_min", "rto_initial", "rto_max"];
+/// Those of what begins and repairs a stream.
+const REPAIR: [&str; 2] = ["handshake", "recovery"];
+/// Those of receivers that may hold ACKs back.
+const HELD: [&str; 2] = ["ack_every", "ack_delay"];
+/// Those of senders with slow start.
+pub(super) const WINDOW: [&str; 3] = ["initial_window", "max_window", "initial_ssthresh"];
+/// Those of a stream without slow start: there is no threshold where it ends.
+pub(super) const NO_SLOW_START: &[&[&str]] =
+    &[&PACKETS, &ACKS, &["initial_window", "max_window"], &TIMER, &HELD, &REPAIR];
 
 /// How much a sender sends before it hears anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +54,33 @@ pub enum Recovery {
     NewReno,
 }
 
+setting_words! {
+    Recovery { Sack = "sack", NewReno = "newreno" }
+}
+
+impl Setting for InitialWindow {
+    const VALUES: &'static str = "packets, `\"bdp\"`, `\"flow\"`";
+
+    fn read(value: &Value<'_>) -> Result<Self, Diagnostic> {
+        if value.is_text() {
+            let remedy = "give a number of packets, \"bdp\" or \"flow\"".to_owned();
+            let words = [("bdp", Self::Bdp), ("flow", Self::Flow)];
+            return value.word(&words).map_err(|error| Diagnostic { remedy, ..error });
+        }
+        let packets = value.number()?;
+        at_least_one(&packets).map_err(|wrong| wrong.at(value))?;
+        Ok(Self::Packets(packets))
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(match self {
+            Self::Packets(packets) => packets.to_string(),
+            Self::Bdp => "\"bdp\"".to_owned(),
+            Self::Flow => "\"flow\"".to_owned(),
+        })
+    }
+}
+
 /// Whose TCP it is: a bundle of settings, each of which can be set on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stack {
@@ -48,16 +94,11 @@ pub enum Stack {
     Netbench,
 }
 
+setting_words! {
+    Stack { Linux = "linux", Rfc = "rfc", Ns3 = "ns3", Netbench = "netbench" }
+}
+
 impl Stack {
-    /// The names in files.
-    pub const NAMES: [(&'static str, Self); 4] =
-        [("linux", Self::Linux), ("rfc", Self::Rfc), ("ns3", Self::Ns3), ("netbench", Self::Netbench)];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize].0
-    }
-
     /// Where its settings differ from the defaults of [`Common`] and of the kinds.
     fn adjust(self, kind: &mut TransportKind, common: &mut Common) {
         match self {
@@ -91,161 +132,221 @@ impl Stack {
     }
 }
 
-/// What all transports share.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Common {
-    /// Payload of a full packet.
-    pub mss: u32,
-    /// Bytes that the headers add to the payload on the wire.
-    pub header: u32,
-    /// Bytes of an answer on the wire.
-    pub ack_bytes: u32,
-    /// The first window.
-    pub initial_window: InitialWindow,
-    /// The largest window in packets, if there is one.
-    pub max_window: Option<u32>,
-    /// The first slow-start threshold in packets; none: slow start goes on until the first congestion.
-    pub initial_ssthresh: Option<u32>,
-    /// The shortest retransmission timeout.
-    pub rto_min: Duration,
-    /// The timeout before the first measurement of the round trip.
-    pub rto_initial: Duration,
-    /// The longest retransmission timeout, after back-off.
-    pub rto_max: Duration,
-    /// Packets that one ACK answers at most.
-    pub ack_every: u32,
-    /// How long an ACK may be held back for that.
-    pub ack_delay: Duration,
-    /// Packets are ECN-capable.
-    pub ecn: bool,
-    /// TCP and its relatives: data is sent when a header alone has been there and back. (Otherwise the connection is open already.)
-    pub handshake: bool,
-    /// How TCP and its relatives repair losses.
-    pub recovery: Recovery,
-    /// The class of answers (ACKs, NACKs, pulls); `None`: that of the flow.
-    pub ack_class: Option<u8>,
-    /// Packets of the first so many bytes of payload are flagged unscheduled; `None`: of the first bandwidth-delay product.
-    pub unscheduled: Option<Bytes>,
-    /// The rank of all packets, for schedulers that rank; `None`: what is left of the flow, or what else the transport ranks by.
-    pub fixed_rank: Option<u32>,
-    /// Whose TCP it is.
-    pub stack: Stack,
-    /// The receive window before the first ACK of data: that of a handshake has 16 bits. `None`: there is no limit.
-    pub receive_window: Option<Bytes>,
-    /// The parts of Linux's TCP.
-    pub linux: LinuxConfig,
-}
-
-impl Default for Common {
-    fn default() -> Self {
-        Self {
-            mss: 1_460,
-            header: 40,
-            ack_bytes: 64,
-            initial_window: InitialWindow::Packets(10),
-            max_window: None,
-            initial_ssthresh: None,
-            rto_min: Duration::from_us(10_000),
-            rto_initial: Duration::from_us(10_000),
-            rto_max: Duration::from_us(4_000_000),
-            ack_every: 1,
-            ack_delay: Duration::from_us(500),
-            ecn: false,
-            handshake: false,
-            recovery: Recovery::Sack,
-            ack_class: None,
-            unscheduled: None,
-            fixed_rank: None,
-            stack: Stack::Rfc,
-            receive_window: None,
-            linux: LinuxConfig::default(),
-        }
+settings! {
+    /// What all transports share.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Common {
+        /// The TCP implementation to follow.
+        pub stack: Stack = Stack::Rfc,
+        /// Payload of a full packet.
+        pub mss: u32 as Size<1, 65_000> = 1_460,
+        /// Bytes that the headers add to the payload on the wire.
+        pub header: u32 as Size<0, 1_000> = 40,
+        /// Bytes of an ACK on the wire.
+        pub ack_bytes: u32 as Size<1, 65_000> = 64,
+        /// The initial window: packets, `"bdp"` (the sender's link rate times the base round trip, rounded up) or
+        /// `"flow"` (the whole flow).
+        pub initial_window: InitialWindow = InitialWindow::Packets(10),
+        /// The largest window in packets, if there is one.
+        pub max_window: Option<u32> = None; if_set(at_least_one),
+        /// The initial slow-start threshold in packets; none: slow start lasts until the first congestion.
+        pub initial_ssthresh: Option<u32> = None; if_set(at_least_one),
+        /// The shortest retransmission timeout.
+        pub rto_min: Duration = Duration::from_us(10_000); lasts,
+        /// The timeout before the first measurement of the round trip; at least `rto_min` if not given.
+        pub rto_initial: Duration = Duration::from_us(10_000); lasts,
+        /// The longest retransmission timeout, after back-off.
+        pub rto_max: Duration = Duration::from_us(4_000_000); lasts,
+        /// The most packets that one ACK acknowledges.
+        pub ack_every: u32 = 1; at_least_one,
+        /// The longest delay of an ACK for that.
+        pub ack_delay: Duration = Duration::from_us(500),
+        /// Packets are ECN-capable.
+        pub ecn: bool = false,
+        /// The class of ACKs, NACKs and pulls; none: that of the flow.
+        pub ack_class: Option<u8> = None,
+        /// The first bytes of a flow whose packets are flagged unscheduled (`alpha_unscheduled` of ABM); ACKs always
+        /// are; none: the bandwidth-delay product.
+        pub unscheduled: Option<Bytes> = None,
+        /// The rank of all packets, for schedulers by rank; none: the rank that the transport gives, mostly the bytes
+        /// left of the flow.
+        pub fixed_rank: Option<u32> = None,
+        /// Data is sent after a handshake of one round trip; otherwise the connection is open from the start.
+        pub handshake: bool = false,
+        /// Loss recovery. `"sack"`: all packets that three later ones have overtaken count as lost (RFC 6675);
+        /// `"newreno"`: only the first one, and the next one at each partial ACK (RFC 6582).
+        pub recovery: Recovery = Recovery::Sack,
+        /// The receive window until the first ACK of data; in a handshake it has 16 bits. With `"linux"` it then
+        /// grows. None: no limit.
+        pub receive_window: Option<Bytes> = None,
     }
 }
 
-/// Which transport, and its own settings.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TransportKind {
-    /// TCP NewReno with SACK.
-    Reno(RenoConfig),
-    /// TCP Cubic.
-    Cubic(CubicConfig),
-    /// DCTCP.
-    Dctcp(DctcpConfig),
-    /// TIMELY.
-    Timely(TimelyConfig),
-    /// PowerTCP with in-band telemetry.
-    PowerTcp(PowerTcpConfig),
-    /// PowerTCP from delays alone.
-    ThetaPowerTcp(ThetaPowerTcpConfig),
-    /// pFabric.
-    PFabric(PFabricConfig),
-    /// NDP.
-    Ndp(NdpConfig),
-    /// UDP at a constant rate or on and off.
-    Udp(UdpConfig),
-    /// A congestion control of another crate.
-    Custom(CustomTransport),
+impl Common {
+    /// Why a key does nothing beside the others, if it does nothing.
+    pub(crate) fn idle(&self, key: &str) -> Option<Wrong> {
+        let is_idle = key == "ack_delay" && self.ack_every == 1;
+        is_idle.then(|| Wrong::new("no ACK is held back with ack_every = 1", "remove it, or add ack_every = 2"))
+    }
 }
 
-impl TransportKind {
-    /// The names in files of those that come with Forebay, in the order of the variants.
-    pub const NAMES: [&'static str; 9] =
-        ["reno", "cubic", "dctcp", "timely", "powertcp", "theta-powertcp", "pfabric", "ndp", "udp"];
+/// The settings of a transport, and what the simulator has to know of it.
+pub trait TransportSettings: Described {
+    /// Where its paper differs from the common defaults.
+    fn adjust(&self, _common: &mut Common) {}
 
-    /// All names in files, those of other crates included.
-    pub fn names() -> Vec<&'static str> {
-        Self::NAMES.into_iter().chain(registered().iter().map(CustomTransport::name)).collect()
-    }
-
-    /// A kind with its paper's settings.
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "reno" => Self::Reno(RenoConfig::default()),
-            "cubic" => Self::Cubic(CubicConfig::default()),
-            "dctcp" => Self::Dctcp(DctcpConfig::default()),
-            "timely" => Self::Timely(TimelyConfig::default()),
-            "powertcp" => Self::PowerTcp(PowerTcpConfig::default()),
-            "theta-powertcp" => Self::ThetaPowerTcp(ThetaPowerTcpConfig::default()),
-            "pfabric" => Self::PFabric(PFabricConfig::default()),
-            "ndp" => Self::Ndp(NdpConfig::default()),
-            "udp" => Self::Udp(UdpConfig::default()),
-            _ => return registered().into_iter().find(|custom| custom.name() == name).map(Self::Custom),
-        })
-    }
-
-    /// Its name in files.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Reno(_) => "reno",
-            Self::Cubic(_) => "cubic",
-            Self::Dctcp(_) => "dctcp",
-            Self::Timely(_) => "timely",
-            Self::PowerTcp(_) => "powertcp",
-            Self::ThetaPowerTcp(_) => "theta-powertcp",
-            Self::PFabric(_) => "pfabric",
-            Self::Ndp(_) => "ndp",
-            Self::Udp(_) => "udp",
-            Self::Custom(custom) => custom.name(),
-        }
-    }
-
-    /// Whether its receivers answer.
-    pub fn answers(&self) -> bool {
-        !matches!(self, Self::Udp(_))
+    /// The common settings that its code looks at, in groups: keys that would do nothing are refused. A transport with a stack has those of
+    /// its stack.
+    fn common_keys(&self) -> &'static [&'static [&'static str]] {
+        &[&PACKETS, &ACKS, &WINDOW, &TIMER, &HELD, &REPAIR]
     }
 
     /// Whether it is a TCP that operating systems have.
-    pub fn has_stack(&self) -> bool {
-        matches!(self, Self::Reno(_) | Self::Cubic(_) | Self::Dctcp(_))
+    fn has_stack(&self) -> bool {
+        false
+    }
+
+    /// Its settings that do nothing with `stack = "linux"`.
+    fn idle_with_linux(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Why a key does nothing beside the others, if it does nothing: it is refused, and not written.
+    fn idle(&self, _key: &str) -> Option<Wrong> {
+        None
+    }
+
+    /// What is wrong with settings that are right one by one, and at which key.
+    fn check(&self, _is_linux: bool) -> Result<(), (&'static str, Wrong)> {
+        Ok(())
+    }
+
+    /// Whether its receivers acknowledge.
+    fn acknowledges(&self) -> bool {
+        true
     }
 
     /// Whether its packets must carry in-band telemetry.
-    pub fn wants_telemetry(&self) -> bool {
-        match self {
-            Self::Custom(custom) => custom.wants_telemetry(),
-            _ => matches!(self, Self::PowerTcp(_)),
+    fn wants_telemetry(&self) -> bool {
+        false
+    }
+
+    /// Whether captures show its packets with UDP headers, not TCP headers.
+    fn rides_on_udp(&self) -> bool {
+        false
+    }
+
+    /// The payload of its largest packet.
+    fn largest_payload(&self, common: &Common) -> u32 {
+        common.mss
+    }
+}
+
+/// Makes the kinds of transports: the sentence of each, its name in files, its variant and its config type.
+macro_rules! transports {
+    ($($about:literal $word:literal => $variant:ident($config:ty),)*) => {
+        /// Which transport, and its own settings.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum TransportKind {
+            $(#[doc = $about] $variant($config),)*
+            /// A congestion control of another crate.
+            Custom(CustomTransport),
         }
+
+        impl TransportKind {
+            /// The names in files of those that come with Forebay, in the order of the variants.
+            pub const NAMES: &'static [&'static str] = &[$($word),*];
+
+            /// A kind with its paper's settings.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($word => Some(Self::$variant(<$config>::default())),)*
+                    _ => registered().into_iter().find(|custom| custom.name() == name).map(Self::Custom),
+                }
+            }
+
+            /// Its name in files.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $word,)*
+                    Self::Custom(custom) => custom.name(),
+                }
+            }
+
+            /// What it is, in one line.
+            pub fn about(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $about,)*
+                    Self::Custom(custom) => custom.about(),
+                }
+            }
+
+            /// Its own settings.
+            pub fn settings(&self) -> &dyn TransportSettings {
+                match self {
+                    $(Self::$variant(settings) => settings,)*
+                    Self::Custom(custom) => custom,
+                }
+            }
+
+            /// Its own settings, to be changed.
+            pub fn settings_mut(&mut self) -> &mut dyn TransportSettings {
+                match self {
+                    $(Self::$variant(settings) => settings,)*
+                    Self::Custom(custom) => custom,
+                }
+            }
+        }
+    };
+}
+
+transports! {
+    "TCP NewReno: halves its window at a loss"
+    "reno" => Reno(RenoConfig),
+    "TCP Cubic: the default of Linux"
+    "cubic" => Cubic(CubicConfig),
+    "DCTCP: cuts its window by the share of packets that were marked"
+    "dctcp" => Dctcp(DctcpConfig),
+    "Timely: a rate that follows the gradient of the round trip"
+    "timely" => Timely(TimelyConfig),
+    "PowerTCP: a window that follows in-band telemetry"
+    "powertcp" => PowerTcp(PowerTcpConfig),
+    "PowerTCP by round trips alone, without telemetry"
+    "theta-powertcp" => ThetaPowerTcp(ThetaPowerTcpConfig),
+    "pFabric: sends at line rate, with priorities by remaining size"
+    "pfabric" => PFabric(PFabricConfig),
+    "NDP: the receiver pulls, and trimmed packets are asked for at once"
+    "ndp" => Ndp(NdpConfig),
+    "UDP: a constant rate, or on and off; nothing is repaired"
+    "udp" => Udp(UdpConfig),
+}
+
+impl TransportKind {
+    /// All names in files, those of other crates included.
+    pub fn names() -> Vec<&'static str> {
+        Self::NAMES.iter().copied().chain(registered().iter().map(CustomTransport::name)).collect()
+    }
+
+    /// The common settings that mean something to it with a stack, `stack` itself and the parts of Linux's TCP included.
+    pub(crate) fn common_keys(&self, stack: Stack) -> Vec<&'static str> {
+        let settings = self.settings();
+        if !settings.has_stack() {
+            return settings.common_keys().concat();
+        }
+        let streams =
+            [&["stack"], &PACKETS[..], &ACKS, &WINDOW, &TIMER, &HELD, &["handshake", "receive_window"]].concat();
+        if stack == Stack::Linux {
+            return streams.into_iter().chain(LinuxConfig::FIELDS.iter().map(|field| field.key)).collect();
+        }
+        streams.into_iter().chain(["recovery"]).collect()
+    }
+
+    /// Its own settings that mean something with a stack.
+    pub(crate) fn own_keys(&self, stack: Stack) -> Vec<&'static str> {
+        let settings = self.settings();
+        let is_linux = settings.has_stack() && stack == Stack::Linux;
+        let idle = if is_linux { settings.idle_with_linux() } else { &[] };
+        settings.fields().iter().map(|field| field.key).filter(|key| !idle.contains(key)).collect()
     }
 }
 
@@ -256,6 +357,8 @@ pub struct TransportConfig {
     pub kind: TransportKind,
     /// What all transports share.
     pub common: Common,
+    /// The parts of Linux's TCP.
+    pub linux: LinuxConfig,
 }
 
 impl TransportConfig {
@@ -266,44 +369,23 @@ impl TransportConfig {
 
     /// A transport with its own settings, and those of its stack.
     pub fn of(mut kind: TransportKind, stack: Stack) -> Self {
-        let stack = if kind.has_stack() { stack } else { Stack::Linux };
+        let has_stack = kind.settings().has_stack();
+        let stack = if has_stack { stack } else { Stack::Linux };
         let mut common = Common { stack, ..Common::default() };
-        common.ecn = match &kind {
-            TransportKind::Custom(custom) => custom.ecn(),
-            kind => matches!(kind, TransportKind::Dctcp(_)),
-        };
-        if kind.has_stack() {
+        if has_stack {
             stack.adjust(&mut kind, &mut common);
         }
-        Self::adjust(&kind, &mut common);
-        Self { kind, common }
+        kind.settings().adjust(&mut common);
+        Self { kind, common, linux: LinuxConfig::default() }
     }
 
     /// Whether its ends are those of Linux.
     pub fn is_linux(&self) -> bool {
-        self.common.stack == Stack::Linux && self.kind.has_stack()
+        self.common.stack == Stack::Linux && self.kind.settings().has_stack()
     }
 
     /// Whether a flow goes over the connection of an earlier one, if one is idle.
     pub fn keeps_connections(&self) -> bool {
-        self.is_linux() && self.common.linux.keep_connections
-    }
-
-    /// Where a transport's paper differs from the common defaults.
-    fn adjust(kind: &TransportKind, common: &mut Common) {
-        match kind {
-            TransportKind::Timely(_) | TransportKind::PowerTcp(_) | TransportKind::ThetaPowerTcp(_) => {
-                common.initial_window = InitialWindow::Bdp;
-            }
-            TransportKind::PFabric(_) => {
-                common.initial_window = InitialWindow::Bdp;
-            }
-            TransportKind::Ndp(_) => {
-                common.initial_window = InitialWindow::Packets(30);
-                common.rto_min = Duration::from_us(1_000);
-                common.rto_initial = Duration::from_us(1_000);
-            }
-            _ => {}
-        }
+        self.is_linux() && self.linux.connections == Connections::Kept
     }
 }

@@ -1,7 +1,11 @@
 //! TCP Cubic.
 
+use super::TransportSettings;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::window::SMALLEST_THRESHOLD;
+use crate::described::check::{above_zero, at_least_one, if_set, lasts, share};
+use crate::described::{Diagnostic, Setting, Value, Wrong};
+use crate::settings;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant};
 
@@ -16,37 +20,62 @@ pub enum SlowStartExit {
     HyStartPlusPlus,
 }
 
-/// Settings of Cubic.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CubicConfig {
-    /// The scale of the cubic.
-    pub c: f64,
-    /// What is left of the window after a loss.
-    pub beta: f64,
-    /// What ends slow start before congestion does.
-    pub hystart: SlowStartExit,
-    /// The least growth of the delay that ends slow start.
-    pub hystart_delay_min: Duration,
-    /// Give way to newcomers.
-    pub fast_convergence: bool,
-    /// Never grow slower than Reno (RFC 9438, section 4.3). ns-3 has long done without.
-    pub reno_friendly: bool,
-    /// Until the first loss, congestion avoidance adds a packet for at most so many packets that are acknowledged: Linux and ns-3 grow
-    /// by 5% per round trip (20) as long as they do not know where the limit is. None: as RFC 9438 says.
-    pub probe: Option<u32>,
+settings! {
+    /// Settings of Cubic.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct CubicConfig {
+        /// The scale of the cubic.
+        pub c: f64 = 0.4; above_zero,
+        /// The factor of the window at a loss.
+        pub beta: f64 = 0.7; share,
+        /// The algorithm that ends slow start before a loss does.
+        pub hystart: SlowStartExit = SlowStartExit::HyStart,
+        /// Fast convergence: release bandwidth to new flows.
+        pub fast_convergence: bool = true,
+        /// The smallest increase of the delay that ends slow start.
+        pub hystart_delay_min: Duration = Duration::from_us(4_000); lasts,
+        /// Never grow slower than Reno (RFC 9438, section 4.3). Older versions of ns-3 lack this.
+        pub reno_friendly: bool = true,
+        /// Until the first loss, congestion avoidance adds one packet for at most this many acknowledged packets:
+        /// Linux and ns-3 grow by 5% per round trip (20) until they have found the limit. None: as in RFC 9438.
+        pub probe: Option<u32> = None; if_set(at_least_one),
+    }
 }
 
-impl Default for CubicConfig {
-    fn default() -> Self {
-        Self {
-            c: 0.4,
-            beta: 0.7,
-            hystart: SlowStartExit::HyStart,
-            hystart_delay_min: Duration::from_us(4_000),
-            fast_convergence: true,
-            reno_friendly: true,
-            probe: None,
+impl TransportSettings for CubicConfig {
+    fn has_stack(&self) -> bool {
+        true
+    }
+
+    /// Linux always probes.
+    fn idle_with_linux(&self) -> &'static [&'static str] {
+        &["probe"]
+    }
+
+    fn idle(&self, key: &str) -> Option<Wrong> {
+        let is_idle = key == "hystart_delay_min" && self.hystart == SlowStartExit::Congestion;
+        is_idle.then(|| Wrong::new("this does nothing with hystart = false", "remove it, or set hystart = true"))
+    }
+}
+
+impl Setting for SlowStartExit {
+    const VALUES: &'static str = "true, false, `\"++\"`";
+
+    fn read(value: &Value<'_>) -> Result<Self, Diagnostic> {
+        if value.is_text() {
+            let remedy = "give true, false or \"++\"".to_owned();
+            return value.word(&[("++", Self::HyStartPlusPlus)]).map_err(|error| Diagnostic { remedy, ..error });
         }
+        Ok(if value.boolean()? { Self::HyStart } else { Self::Congestion })
+    }
+
+    fn text(&self) -> Option<String> {
+        let text = match self {
+            Self::Congestion => "false",
+            Self::HyStart => "true",
+            Self::HyStartPlusPlus => "\"++\"",
+        };
+        Some(text.to_owned())
     }
 }
 

@@ -2,15 +2,16 @@
 //!
 //! A program registers them when it starts; scenarios then have them by their names.
 
-use super::TransportKind;
 use super::congestion::{AckEvent, CongestionControl, Limits};
+use super::{Common, TransportKind, TransportSettings};
+use crate::described::{Absent, Described, Diagnostic, Field, Registry, Value};
+use forebay_settings::{read_setting, setting_text};
 use forebay_tm::Duration;
-use forebay_tm::described::Described;
+use forebay_tm::described as core;
 use std::fmt::Debug;
-use std::sync::{PoisonError, RwLock};
 
 /// The settings of a congestion control: what makes one for each flow.
-pub trait CongestionSettings: Described {
+pub trait CongestionSettings: core::Described {
     /// The congestion control that they make.
     type Control: CongestionControl + Clone + Debug + Send + Sync + 'static;
 
@@ -77,8 +78,8 @@ impl CongestionControl for CustomControl {
 
 /// Settings, whatever their type.
 trait AnySettings: Debug + Send + Sync {
-    fn described(&self) -> &dyn Described;
-    fn described_mut(&mut self) -> &mut dyn Described;
+    fn described(&self) -> &dyn core::Described;
+    fn described_mut(&mut self) -> &mut dyn core::Described;
     fn ecn(&self) -> bool;
     fn wants_telemetry(&self) -> bool;
     fn start(&self, limits: &Limits) -> CustomControl;
@@ -86,11 +87,11 @@ trait AnySettings: Debug + Send + Sync {
 }
 
 impl<S: CongestionSettings + Clone + Debug + Send + Sync + 'static> AnySettings for S {
-    fn described(&self) -> &dyn Described {
+    fn described(&self) -> &dyn core::Described {
         self
     }
 
-    fn described_mut(&mut self) -> &mut dyn Described {
+    fn described_mut(&mut self) -> &mut dyn core::Described {
         self
     }
 
@@ -139,26 +140,49 @@ impl CustomTransport {
         self.about
     }
 
-    /// What there is to set.
-    pub fn settings(&self) -> &dyn Described {
-        self.settings.described()
-    }
-
     /// What there is to set, to be changed.
-    pub fn settings_mut(&mut self) -> &mut dyn Described {
+    pub fn settings_mut(&mut self) -> &mut dyn core::Described {
         self.settings.described_mut()
-    }
-
-    pub(super) fn ecn(&self) -> bool {
-        self.settings.ecn()
-    }
-
-    pub(super) fn wants_telemetry(&self) -> bool {
-        self.settings.wants_telemetry()
     }
 
     pub(super) fn start(&self, limits: &Limits) -> CustomControl {
         self.settings.start(limits)
+    }
+}
+
+impl Described for CustomTransport {
+    fn fields(&self) -> Vec<Field> {
+        let field = |field: &core::Field| Field {
+            key: field.key,
+            about: field.about,
+            values: "as its crate says",
+            absent: match field.absent {
+                core::Absent::Default | core::Absent::Means(_) => Absent::Default,
+                core::Absent::Refused(_) | core::Absent::NeverRight(_) => Absent::Needed,
+            },
+        };
+        self.settings.described().fields().iter().map(field).collect()
+    }
+
+    fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic> {
+        let settings = self.settings.described_mut();
+        let read = read_setting(value, settings.fields()[field].kind)?;
+        settings.set(field, read);
+        Ok(())
+    }
+
+    fn text(&self, field: usize) -> Option<String> {
+        setting_text(&self.settings.described().get(field))
+    }
+}
+
+impl TransportSettings for CustomTransport {
+    fn adjust(&self, common: &mut Common) {
+        common.ecn = self.settings.ecn();
+    }
+
+    fn wants_telemetry(&self) -> bool {
+        self.settings.wants_telemetry()
     }
 }
 
@@ -170,26 +194,19 @@ impl Clone for CustomTransport {
 
 impl PartialEq for CustomTransport {
     fn eq(&self, other: &Self) -> bool {
-        let (one, two) = (self.settings(), other.settings());
-        self.name == other.name && (0..one.fields().len()).all(|field| one.get(field) == two.get(field))
+        self.name == other.name && (0..self.fields().len()).all(|field| self.text(field) == other.text(field))
     }
 }
 
-static TRANSPORTS: RwLock<Vec<CustomTransport>> = RwLock::new(Vec::new());
+static REGISTERED: Registry<CustomTransport> = Registry::new();
 
 /// Makes a congestion control of another crate known by its name in scenarios. False, and nothing changes, if there is a transport of that
 /// name.
 pub fn register_transport(transport: CustomTransport) -> bool {
-    let mut transports = TRANSPORTS.write().unwrap_or_else(PoisonError::into_inner);
-    let is_new =
-        !TransportKind::NAMES.contains(&transport.name) && transports.iter().all(|known| known.name != transport.name);
-    if is_new {
-        transports.push(transport);
-    }
-    is_new
+    REGISTERED.add(transport.name, transport, TransportKind::NAMES)
 }
 
 /// Those that were registered, with their default settings.
 pub(crate) fn registered() -> Vec<CustomTransport> {
-    TRANSPORTS.read().unwrap_or_else(PoisonError::into_inner).clone()
+    REGISTERED.all().into_iter().map(|(_, transport)| transport).collect()
 }

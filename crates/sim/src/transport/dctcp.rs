@@ -2,21 +2,44 @@
 
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::window::{SMALLEST_THRESHOLD, Window};
+use super::{Common, TransportSettings};
+use crate::described::Wrong;
+use crate::described::check::share;
+use crate::settings;
 
-/// Settings of DCTCP.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DctcpConfig {
-    /// `g`: the weight of the latest window in alpha.
-    pub gain: f64,
-    /// Alpha at the start.
-    pub initial_alpha: f64,
-    /// Cut on every marked ACK, not once a window (Netbench).
-    pub cut_per_ack: bool,
+settings! {
+    /// Settings of DCTCP.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DctcpConfig {
+        /// `g`: the weight of the latest window in alpha.
+        pub gain: f64 = 1.0 / 16.0; share,
+        /// Alpha at the start.
+        pub initial_alpha: f64 = 1.0; share,
+        /// Reduce the window on every marked ACK, not once per window (Netbench).
+        pub cut_per_ack: bool = false,
+    }
 }
 
-impl Default for DctcpConfig {
-    fn default() -> Self {
-        Self { gain: 1.0 / 16.0, initial_alpha: 1.0, cut_per_ack: false }
+impl TransportSettings for DctcpConfig {
+    fn has_stack(&self) -> bool {
+        true
+    }
+
+    fn adjust(&self, common: &mut Common) {
+        common.ecn = true;
+    }
+
+    fn idle_with_linux(&self) -> &'static [&'static str] {
+        &["cut_per_ack"]
+    }
+
+    fn check(&self, is_linux: bool) -> Result<(), (&'static str, Wrong)> {
+        let shift = -self.gain.log2();
+        if !is_linux || (shift.fract() == 0.0 && (0.0..=10.0).contains(&shift)) {
+            return Ok(());
+        }
+        let problem = format!("Linux shifts: {} is no power of two from 1/1024 to 1", self.gain);
+        Err(("gain", Wrong::new(problem, "give 0.0625 (1/16), 0.03125 ..., or set stack = \"rfc\"")))
     }
 }
 

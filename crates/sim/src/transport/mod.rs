@@ -31,7 +31,7 @@ pub mod reno;
 pub mod theta_powertcp;
 pub mod timely;
 
-pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind};
+pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind, TransportSettings};
 pub use custom::{CongestionSettings, CustomTransport, register_transport};
 
 use crate::packet::{Kind, Packet, Telemetry};
@@ -236,6 +236,16 @@ impl Sender {
         match self {
             Self::Linux(sender) => sender.peer_stamp(),
             _ => 0,
+        }
+    }
+
+    /// The congestion window in packets, if it has one.
+    pub fn window(&self) -> Option<u32> {
+        match self {
+            Self::Linux(sender) => Some(sender.congestion_window()),
+            Self::Stream(sender) => Some(sender.congestion_window()),
+            Self::PFabric(sender) => Some(sender.congestion_window()),
+            Self::Ndp(_) | Self::Udp(_) => None,
         }
     }
 

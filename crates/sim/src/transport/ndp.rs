@@ -27,6 +27,30 @@ pub use pull::PullQueue;
 pub use receiver::NdpReceiver;
 pub use sender::NdpSender;
 
-/// Settings of NDP: it has none of its own. The first window and the timeouts are common settings.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NdpConfig {}
+use super::config::{ACKS, PACKETS, TIMER};
+use super::{Common, InitialWindow, TransportSettings};
+use crate::settings;
+use forebay_tm::Duration;
+
+settings! {
+    /// Settings of NDP: it has none of its own. The first window and the timeouts are common settings.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct NdpConfig {}
+}
+
+impl TransportSettings for NdpConfig {
+    fn adjust(&self, common: &mut Common) {
+        common.initial_window = InitialWindow::Packets(30);
+        common.rto_min = Duration::from_us(1_000);
+        common.rto_initial = Duration::from_us(1_000);
+    }
+
+    /// The receiver's pulls take the place of a growing window.
+    fn common_keys(&self) -> &'static [&'static [&'static str]] {
+        &[&PACKETS, &ACKS, &["initial_window"], &TIMER]
+    }
+
+    fn rides_on_udp(&self) -> bool {
+        true
+    }
+}

@@ -16,9 +16,14 @@
 
 use super::arrived::Arrived;
 use super::config::Common;
+use super::config::{ACKS, PACKETS, WINDOW};
 use super::first_window::{Ranks, initial_packets, unscheduled_packets};
 use super::{FlowInfo, Segment, SenderStats};
+use super::{InitialWindow, TransportSettings};
+use crate::described::Wrong;
+use crate::described::check::{above_zero, at_least_one, if_set, lasts};
 use crate::packet::{Kind, Packet, Telemetry, flag};
+use crate::{setting_words, settings};
 use forebay_tm::{Duration, Instant};
 
 /// What packets are ranked by; the lowest rank goes first.
@@ -31,22 +36,38 @@ pub enum RankBy {
     FromSequence,
 }
 
-/// Settings of pFabric.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PFabricConfig {
-    /// The fixed retransmission timeout; none: `rto_rtts` base round trips.
-    pub rto: Option<Duration>,
-    /// The timeout in base round trips.
-    pub rto_rtts: f64,
-    /// Timeouts in a row after which only probes are sent.
-    pub probe_after: u32,
-    /// What packets are ranked by.
-    pub rank: RankBy,
+settings! {
+    /// Settings of pFabric.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PFabricConfig {
+        /// The fixed retransmission timeout; none: `rto_rtts` base round trips.
+        pub rto: Option<Duration> = None; if_set(lasts),
+        /// The timeout in base round trips.
+        pub rto_rtts: f64 = 3.0; above_zero,
+        /// Timeouts in a row after which only probes are sent.
+        pub probe_after: u32 = 5; at_least_one,
+        /// The rank of packets: the bytes left of the flow, or as in Netbench by sequence number.
+        pub rank: RankBy = RankBy::Remaining,
+    }
 }
 
-impl Default for PFabricConfig {
-    fn default() -> Self {
-        Self { rto: None, rto_rtts: 3.0, probe_after: 5, rank: RankBy::Remaining }
+setting_words! {
+    RankBy { Remaining = "remaining", FromSequence = "from-sequence" }
+}
+
+impl TransportSettings for PFabricConfig {
+    fn adjust(&self, common: &mut Common) {
+        common.initial_window = InitialWindow::Bdp;
+    }
+
+    /// The timeout is a setting of its own, and every packet is acknowledged.
+    fn common_keys(&self) -> &'static [&'static [&'static str]] {
+        &[&PACKETS, &ACKS, &WINDOW]
+    }
+
+    fn idle(&self, key: &str) -> Option<Wrong> {
+        let rto = self.rto.filter(|_| key == "rto_rtts")?;
+        Some(Wrong::new(format!("the timeout is {rto} already"), "give either rto or rto_rtts"))
     }
 }
 
@@ -269,6 +290,11 @@ impl PFabricSender {
     #[inline]
     pub fn is_done(&self) -> bool {
         self.acked.base() == self.flow.packets
+    }
+
+    /// The congestion window in packets.
+    pub(crate) fn congestion_window(&self) -> u32 {
+        self.window
     }
 
     /// What it has been through.

@@ -1,22 +1,36 @@
 //! PowerTCP.
 
+use super::config::NO_SLOW_START;
 use super::congestion::{AckEvent, CongestionControl, Limits};
+use super::{Common, InitialWindow, TransportSettings};
+use crate::described::check::share;
 use crate::packet::{HopStamp, Telemetry};
+use crate::settings;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Rate};
 
-/// Settings of PowerTCP.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PowerTcpConfig {
-    /// The weight of the new window.
-    pub gamma: f64,
-    /// The additive step, as a rate: times the base RTT it is a window.
-    pub additive: Rate,
+settings! {
+    /// Settings of PowerTCP.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PowerTcpConfig {
+        /// The weight of the new window.
+        pub gamma: f64 = 0.9; share,
+        /// The additive step, as a rate: times the base RTT it is a window.
+        pub additive: Rate = Rate::from_bps(100_000_000),
+    }
 }
 
-impl Default for PowerTcpConfig {
-    fn default() -> Self {
-        Self { gamma: 0.9, additive: Rate::from_bps(100_000_000) }
+impl TransportSettings for PowerTcpConfig {
+    fn adjust(&self, common: &mut Common) {
+        common.initial_window = InitialWindow::Bdp;
+    }
+
+    fn common_keys(&self) -> &'static [&'static [&'static str]] {
+        NO_SLOW_START
+    }
+
+    fn wants_telemetry(&self) -> bool {
+        true
     }
 }
 

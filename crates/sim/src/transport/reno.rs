@@ -1,11 +1,21 @@
 //! TCP NewReno.
 
+use super::TransportSettings;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::window::{SMALLEST_THRESHOLD, Window};
+use crate::settings;
 
-/// Settings of NewReno: it has none of its own.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RenoConfig {}
+settings! {
+    /// Settings of NewReno: it has none of its own.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RenoConfig {}
+}
+
+impl TransportSettings for RenoConfig {
+    fn has_stack(&self) -> bool {
+        true
+    }
+}
 
 /// NewReno (RFC 5681 and RFC 6582; which packets are lost is the sender's business). An echoed mark is answered like a
 /// loss, once per window (RFC 3168).

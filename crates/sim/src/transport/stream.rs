@@ -387,6 +387,11 @@ impl StreamSender {
         self.una >= self.packets
     }
 
+    /// The congestion window in packets.
+    pub(crate) fn congestion_window(&self) -> u32 {
+        self.window
+    }
+
     /// What it has been through.
     pub fn stats(&self) -> SenderStats {
         self.stats

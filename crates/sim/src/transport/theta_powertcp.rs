@@ -1,21 +1,31 @@
 //! theta-PowerTCP.
 
+use super::config::NO_SLOW_START;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::powertcp::PowerWindow;
+use super::{Common, InitialWindow, TransportSettings};
+use crate::described::check::share;
+use crate::settings;
 use forebay_tm::{Duration, Instant, Rate};
 
-/// Settings of theta-PowerTCP.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ThetaPowerTcpConfig {
-    /// The weight of the new window.
-    pub gamma: f64,
-    /// The additive step, as a rate: times the base RTT it is a window.
-    pub additive: Rate,
+settings! {
+    /// Settings of theta-PowerTCP.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ThetaPowerTcpConfig {
+        /// The weight of the new window.
+        pub gamma: f64 = 0.7; share,
+        /// The additive step, as a rate: times the base RTT it is a window.
+        pub additive: Rate = Rate::from_bps(100_000_000),
+    }
 }
 
-impl Default for ThetaPowerTcpConfig {
-    fn default() -> Self {
-        Self { gamma: 0.7, additive: Rate::from_bps(100_000_000) }
+impl TransportSettings for ThetaPowerTcpConfig {
+    fn adjust(&self, common: &mut Common) {
+        common.initial_window = InitialWindow::Bdp;
+    }
+
+    fn common_keys(&self) -> &'static [&'static [&'static str]] {
+        NO_SLOW_START
     }
 }
 

@@ -1,39 +1,50 @@
 //! TIMELY.
 
+use super::config::NO_SLOW_START;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
+use super::{Common, InitialWindow, TransportSettings};
+use crate::described::Wrong;
+use crate::described::check::{at_least_one, lasts, sends, share};
+use crate::settings;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Rate};
 
-/// Settings of TIMELY.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimelyConfig {
-    /// The weight of the latest difference in the RTT gradient.
-    pub alpha: f64,
-    /// How strongly the rate falls.
-    pub beta: f64,
-    /// Below this RTT the rate grows.
-    pub t_low: Duration,
-    /// Above this RTT the rate falls.
-    pub t_high: Duration,
-    /// The additive step.
-    pub additive: Rate,
-    /// Steps of hyperactive increase start after so many good ones.
-    pub hyper_after: u32,
-    /// The rate does not fall below this.
-    pub min_rate: Rate,
+settings! {
+    /// Settings of TIMELY.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TimelyConfig {
+        /// The weight of the latest difference in the RTT gradient.
+        pub alpha: f64 = 0.875; share,
+        /// The factor of the multiplicative decrease.
+        pub beta: f64 = 0.8; share,
+        /// Below this RTT the rate grows.
+        pub t_low: Duration = Duration::from_us(200); lasts,
+        /// Above this RTT the rate falls.
+        pub t_high: Duration = Duration::from_us(500); lasts,
+        /// The additive step.
+        pub additive: Rate = Rate::from_bps(100_000_000),
+        /// Consecutive increases after which hyperactive increase starts.
+        pub hyper_after: u32 = 5; at_least_one,
+        /// The rate does not fall below this.
+        pub min_rate: Rate = Rate::from_bps(100_000_000); sends,
+    }
 }
 
-impl Default for TimelyConfig {
-    fn default() -> Self {
-        Self {
-            alpha: 0.875,
-            beta: 0.8,
-            t_low: Duration::from_us(200),
-            t_high: Duration::from_us(500),
-            additive: Rate::from_bps(100_000_000),
-            hyper_after: 5,
-            min_rate: Rate::from_bps(100_000_000),
+impl TransportSettings for TimelyConfig {
+    fn adjust(&self, common: &mut Common) {
+        common.initial_window = InitialWindow::Bdp;
+    }
+
+    fn common_keys(&self) -> &'static [&'static [&'static str]] {
+        NO_SLOW_START
+    }
+
+    fn check(&self, _: bool) -> Result<(), (&'static str, Wrong)> {
+        if self.t_high >= self.t_low {
+            return Ok(());
         }
+        let problem = format!("t_high, {}, is below t_low, {}", self.t_high, self.t_low);
+        Err(("t_high", Wrong::new(problem, format!("give at least {}", self.t_low))))
     }
 }
 

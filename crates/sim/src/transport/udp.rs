@@ -13,16 +13,21 @@
 //! and limited to `max_payload`: with the default of 9,000 bytes (jumbo frames) and a mean of 1,460 bytes the limit takes 0.2% off
 //! the mean, with a mean of 500 bytes 2 in 100 million. Together with Poisson arrivals this is the traffic of M/M/1 and M/M/1/K.
 
+use super::TransportSettings;
 use super::config::Common;
+use super::config::PACKETS;
 use super::first_window::{Ranks, unscheduled_packets};
 use super::{FlowInfo, Reply, Segment, SenderStats};
+use crate::described::check::{if_set, lasts, sends};
+use crate::described::{Size, Wrong};
 use crate::packet::{Kind, Packet, Telemetry, flag};
 use crate::workload::exponential;
+use crate::{setting_words, settings};
 use forebay_tm::random::Random;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant, Rate};
 
-/// When packets leave.
+/// Whether the times between packets are constant or exponential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
     /// Back to back at the rate.
@@ -42,36 +47,73 @@ pub enum Spread {
     Exponential,
 }
 
-/// Settings of UDP.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UdpConfig {
-    /// The rate on the wire while the source is on; none: that of the host's link.
-    pub rate: Option<Rate>,
-    /// When packets leave.
-    pub arrivals: Arrivals,
-    /// The payloads: `mss`, or exponential with that mean.
-    pub sizes: Spread,
-    /// The largest payload when sizes are exponential.
-    pub max_payload: u32,
-    /// How long the source is on; none: always.
-    pub on: Option<Duration>,
-    /// How long it is off in between; none: never.
-    pub off: Option<Duration>,
-    /// Whether these times are constant or means.
-    pub on_off: Spread,
+settings! {
+    /// Settings of UDP.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct UdpConfig {
+        /// The rate on the wire while the source is on; none: that of the host's link.
+        pub rate: Option<Rate> = None; if_set(sends),
+        /// Whether the times between packets are constant or exponential.
+        pub arrivals: Arrivals = Arrivals::Constant,
+        /// The payloads: `mss`, or exponential with that mean.
+        pub sizes: Spread = Spread::Constant,
+        /// The largest payload when sizes are exponential.
+        pub max_payload: u32 as Size<1, 65_000> = 9_000,
+        /// How long the source is on; none: always.
+        pub on: Option<Duration> = None; if_set(lasts),
+        /// How long the source is off in between; none: never.
+        pub off: Option<Duration> = None; if_set(lasts),
+        /// Whether these times are constant or means.
+        pub on_off: Spread = Spread::Constant,
+    }
 }
 
-impl Default for UdpConfig {
-    fn default() -> Self {
-        Self {
-            rate: None,
-            arrivals: Arrivals::Constant,
-            sizes: Spread::Constant,
-            max_payload: 9_000,
-            on: None,
-            off: None,
-            on_off: Spread::Constant,
+setting_words! {
+    Arrivals { Constant = "constant", Poisson = "poisson" }
+}
+
+setting_words! {
+    Spread { Constant = "constant", Exponential = "exponential" }
+}
+
+impl TransportSettings for UdpConfig {
+    fn common_keys(&self) -> &'static [&'static [&'static str]] {
+        &[&PACKETS]
+    }
+
+    fn idle(&self, key: &str) -> Option<Wrong> {
+        match key {
+            "max_payload" if self.sizes == Spread::Constant => Some(Wrong::new(
+                "without sizes = \"exponential\" every payload is mss, so this does nothing",
+                "remove it, or add sizes = \"exponential\"",
+            )),
+            "on_off" if self.on.is_none() => {
+                Some(Wrong::new("the source is always on", "add on and off, or remove it"))
+            }
+            _ => None,
         }
+    }
+
+    fn check(&self, _: bool) -> Result<(), (&'static str, Wrong)> {
+        let (given, other) = match (self.on, self.off) {
+            (Some(_), None) => ("on", "off"),
+            (None, Some(_)) => ("off", "on"),
+            _ => return Ok(()),
+        };
+        let problem = format!("a source that is on and off needs {other}, too");
+        Err((given, Wrong::new(problem, format!("add {other}, or remove {given}"))))
+    }
+
+    fn acknowledges(&self) -> bool {
+        false
+    }
+
+    fn rides_on_udp(&self) -> bool {
+        true
+    }
+
+    fn largest_payload(&self, common: &Common) -> u32 {
+        if self.sizes == Spread::Exponential { self.max_payload } else { common.mss }
     }
 }
 

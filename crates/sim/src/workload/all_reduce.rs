@@ -3,8 +3,11 @@
 //! A flow starts when the data it carries is there: when the flows it depends on have arrived at its host. Adding up
 //! takes no time.
 
+use super::WorkloadSettings;
 use super::pattern::hosts_or_all;
 use super::planner::{Draft, Planner};
+use super::read::Reader;
+use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
 use forebay_tm::{Bytes, Duration, Instant, Rate};
 
@@ -71,26 +74,6 @@ fn complement(first: &[Option<usize>]) -> Vec<Option<usize>> {
 }
 
 impl AllReduceConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
-        let hosts = hosts_or_all(self.hosts.as_deref(), planner.racks);
-        let mut draft = Draft::default();
-        if hosts.len() < 2 {
-            return draft;
-        }
-        for start in planner.rounds(self.every) {
-            match self.algorithm {
-                Algorithm::Ring => self.ring(planner, start, &hosts, &mut draft),
-                Algorithm::DoubleBinaryTree => {
-                    let first = tree(hosts.len());
-                    for (half, parents) in [complement(&first), first].iter().enumerate() {
-                        self.tree(planner, start, &hosts, parents, part(self.bytes.get(), half, 2), &mut draft);
-                    }
-                }
-            }
-        }
-        draft
-    }
-
     /// In step s host i sends part i - s to host i + 1. In the first n-1 steps parts are added up on the way, in the
     /// others the sums go round.
     fn ring(&self, planner: &Planner<'_>, start: Instant, hosts: &[u32], draft: &mut Draft) {
@@ -174,6 +157,77 @@ impl AllReduceConfig {
                 }
             }
         }
+    }
+}
+
+impl WorkloadSettings for AllReduceConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::needed("bytes", "size", "What each host has."),
+        Field::optional(
+            "algorithm",
+            "`\"ring\"`, `\"double-binary-tree\"`",
+            "How the hosts go about it; default `\"ring\"`.",
+        ),
+        Field::optional("hosts", "hosts", "Who takes part, in the order of the ring; default all."),
+        Field::optional("chunks", "whole number", "Parts into which the trees' data is cut; default 1."),
+        Field::optional("every", "time", "A new round starts so often; default: there is one."),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        let words = [("ring", Algorithm::Ring), ("double-binary-tree", Algorithm::DoubleBinaryTree)];
+        let algorithm = reader.optional("algorithm", Algorithm::default(), |value| value.word(&words))?;
+        let config = Self {
+            bytes: reader.need_size("bytes")?,
+            algorithm,
+            hosts: reader.group()?,
+            chunks: reader.count("chunks", 1)?,
+            every: reader.every()?,
+        };
+        let hosts = config.hosts.as_ref().map_or(reader.hosts.racks.hosts() as usize, Vec::len) as u64;
+        let (parts, least) = match (algorithm, reader.get("chunks")) {
+            (Algorithm::Ring, Some(value)) => {
+                return Err(value.error("a ring cuts the data into one part a host", "remove this key"));
+            }
+            (Algorithm::Ring, None) => (hosts, "a byte for each host"),
+            (Algorithm::DoubleBinaryTree, _) => (2 * u64::from(config.chunks), "a byte for each chunk of both trees"),
+        };
+        match reader.get("bytes") {
+            Some(value) if config.bytes.get() < parts => {
+                Err(value.error(format!("{} cannot be cut into {parts} parts", config.bytes), format!("give {least}")))
+            }
+            _ => Ok(config),
+        }
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
+        let hosts = hosts_or_all(self.hosts.as_deref(), planner.racks);
+        let mut draft = Draft::default();
+        if hosts.len() < 2 {
+            return draft;
+        }
+        for (round, start) in (0u32..).zip(planner.rounds(self.every)) {
+            let planned = draft.flows.len();
+            match self.algorithm {
+                Algorithm::Ring => self.ring(planner, start, &hosts, &mut draft),
+                Algorithm::DoubleBinaryTree => {
+                    let first = tree(hosts.len());
+                    for (half, parents) in [complement(&first), first].iter().enumerate() {
+                        self.tree(planner, start, &hosts, parents, part(self.bytes.get(), half, 2), &mut draft);
+                    }
+                }
+            }
+            draft.flows[planned..].iter_mut().for_each(|flow| flow.round = round);
+        }
+        draft
+    }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        let hosts = reader.members(&self.hosts);
+        let of_round = match self.algorithm {
+            Algorithm::Ring => 2.0 * hosts * hosts,
+            Algorithm::DoubleBinaryTree => 4.0 * hosts * f64::from(self.chunks),
+        };
+        of_round * reader.rounds(self.every)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Each host sends the same amount to every other host.
 
+use super::WorkloadSettings;
 use super::pattern::hosts_or_all;
 use super::planner::{Draft, Planner, span_below};
+use super::read::Reader;
+use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
 use forebay_tm::{Bytes, Duration};
 
@@ -18,22 +21,43 @@ pub struct AllToAllConfig {
     pub every: Option<Duration>,
 }
 
-impl AllToAllConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for AllToAllConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::needed("bytes", "size", "From each host to each other."),
+        Field::optional("hosts", "hosts", "Who takes part; default all."),
+        Field::optional("spread", "time", "Flows of a round start within so much time; default 0."),
+        Field::optional("every", "time", "A new round starts so often; default: there is one."),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            bytes: reader.need_size("bytes")?,
+            hosts: reader.group()?,
+            spread: reader.duration("spread", Duration::ZERO)?,
+            every: reader.every()?,
+        })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let hosts = hosts_or_all(self.hosts.as_deref(), planner.racks);
         let mut spreads: Vec<_> = hosts.iter().map(|host| planner.stream("spread", *host)).collect();
         let mut draft = Draft::default();
-        for start in planner.rounds(self.every) {
+        for (round, start) in (0u32..).zip(planner.rounds(self.every)) {
             for (place, src) in hosts.iter().enumerate() {
                 // Each begins with the host behind it, so that the first flows are not all to the same host.
                 for step in 1..hosts.len() {
                     let dst = hosts[(place + step) % hosts.len()];
                     let late = span_below(self.spread, &mut spreads[place]);
-                    draft.push(FlowSpec { start: start + late, ..planner.flow(*src, dst, self.bytes.get()) });
+                    let flow = planner.flow(*src, dst, self.bytes.get());
+                    draft.push(FlowSpec { start: start + late, round, ..flow });
                 }
             }
         }
         draft
+    }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        reader.members(&self.hosts).powi(2) * reader.rounds(self.every)
     }
 }
 

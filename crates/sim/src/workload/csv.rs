@@ -4,7 +4,11 @@
 //! stand, not by way of a binary fraction. Flows with the same query are the answers to one query of their destination,
 //! which starts with the first of them.
 
+use super::WorkloadSettings;
 use super::planner::{Draft, Planner};
+use super::read::Reader;
+use super::read_sizes::read_file;
+use crate::described::Field;
 use crate::flow::{FlowSpec, QuerySpec};
 use forebay_settings::{Diagnostic, nearest};
 use forebay_tm::units::PS_PER_SECOND;
@@ -304,8 +308,36 @@ fn read_line(
     Ok(Some(flow))
 }
 
-impl CsvConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for CsvConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::needed("path", "path", "The file, seen from the directory of the scenario."),
+        Field::optional("origin", "time", "The time in the file at which the workload starts; default 0."),
+        Field::optional("limit", "whole number", "Only the first so many flows of the file; default all."),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        let value = reader.table.need("path", "path = \"flows.csv\"")?;
+        let (name, text) = read_file(&value, reader.context)?;
+        let limits = Limits {
+            hosts: reader.hosts.racks.hosts(),
+            queues: reader.context.queues,
+            origin: reader.duration("origin", Duration::ZERO)?,
+            span: reader.span,
+            cut: reader.get("stop").is_some(),
+        };
+        let mut flows = parse(&name, &text, &limits)?;
+        if let Some(value) = reader.get("limit") {
+            let limit: usize = value.number()?;
+            if limit == 0 || limit > flows.len() {
+                let problem = format!("there are {} flows in {name}", flows.len());
+                return Err(value.error(problem, format!("give 1 to {}", flows.len())));
+            }
+            flows.truncate(limit);
+        }
+        Ok(Self { path: value.text()?.to_owned(), flows: flows.into() })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let mut draft = Draft::default();
         let count = self.flows.iter().filter_map(|flow| flow.query).max().map_or(0, |last| last as usize + 1);
         let mut queries: Vec<QuerySpec> = vec![planner.query(Instant::NEVER, 0, 0, 0); count];

@@ -1,8 +1,16 @@
 //! Queries: a host asks, many hosts answer at once.
 
-use super::pattern::{Destinations, Pattern};
+use super::WorkloadSettings;
+use super::distribution::SizeDistribution;
+use super::load::{Bits, Offered};
+use super::pattern::{Destinations, Pattern, Reach};
 use super::planner::{Draft, Planner, span_below};
+use super::read::{Reader, positive};
+use super::read_hosts::REACHES;
+use super::read_sizes::size;
+use crate::described::{Diagnostic, Field, Value};
 use crate::flow::FlowSpec;
+use crate::transport::Common;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Bytes, Duration, Instant};
 
@@ -41,7 +49,7 @@ pub struct IncastConfig {
 
 impl IncastConfig {
     /// Payload of one answer: its part of the request, rounded up.
-    pub fn answer(&self) -> u64 {
+    pub fn response(&self) -> u64 {
         self.request.get().div_ceil(u64::from(self.fan_in.max(1))).max(1)
     }
 
@@ -61,12 +69,106 @@ impl IncastConfig {
             }
         }
     }
+}
 
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for IncastConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::optional(
+            "request",
+            "size, percent of the buffer",
+            "Payload of all responses together; this or `request_share` is needed.",
+        ),
+        Field::optional("request_share", "number", "The same as a share of the buffer."),
+        Field::optional("fan_in", "whole number", "Responses; default all that may respond."),
+        Field::optional(
+            "servers_per_host",
+            "whole number",
+            "Servers of a host, each with a response of its own; default 1.",
+        ),
+        Field::optional(
+            "rate",
+            "number",
+            "Queries a second of all hosts that ask; this or `rate_per_host` is needed, but with `\"once\"`.",
+        ),
+        Field::optional("rate_per_host", "number", "Queries a second of each host that asks."),
+        Field::optional(
+            "arrivals",
+            "`\"poisson\"`, `\"periodic\"`, `\"once\"`",
+            "When queries are made; default `\"poisson\"`.",
+        ),
+        Field::optional("hosts", "hosts", "Who asks; default all."),
+        Field::optional("responders", "pattern", "Who is asked; default `\"uniform\"`."),
+        Field::optional("from", "hosts", "Who may respond; default all."),
+        Field::optional("jitter", "time", "Each response starts up to so much later; default 0."),
+        Field::optional(
+            "request_bytes",
+            "size",
+            "Payload of the request to each responder; default 0: responses start by themselves.",
+        ),
+        Field::optional(
+            "allow_overload",
+            "true, false",
+            "A link may be asked for more than it can carry; default false.",
+        ),
+        Field::optional(
+            "classes",
+            "whole number, `\"all\"`",
+            "Each flow draws one of so many classes, from `class` on; default 1.",
+        ),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        let words = [("poisson", Arrivals::Poisson), ("periodic", Arrivals::Periodic), ("once", Arrivals::Once)];
+        let arrivals = reader.optional("arrivals", Arrivals::default(), |value| value.word(&words))?;
+        let mut reach = Reach::default();
+        if let Some(value) = reader.get("responders") {
+            reach = value.word(&REACHES)?;
+            reader.hosts.check_reach(&value, reach)?;
+        }
+        let pattern = Pattern {
+            from: reader.hosts.hosts(reader.table, "hosts")?,
+            to: reader.hosts.hosts(reader.table, "from")?,
+            reach,
+        };
+        let destinations = Destinations::new(&pattern, &reader.hosts.racks);
+        let fewest = destinations.senders().iter().map(|host| destinations.count(&reader.hosts.racks, *host)).min();
+        let servers_per_host = reader.optional("servers_per_host", 1, |value| match value.number()? {
+            count @ 1..=1024 => Ok(count),
+            count => Err(value.error(format!("a host cannot have {count} servers"), "give 1 to 1024")),
+        })?;
+        let fewest = fewest.unwrap_or(0).saturating_mul(servers_per_host as usize);
+        let fan_in = match reader.get("fan_in") {
+            Some(value) => {
+                let fan_in = reader.count("fan_in", 1)?;
+                if fan_in as usize > fewest {
+                    let problem = format!("{fan_in} cannot answer: some host has only {fewest} to ask");
+                    return Err(value.error(problem, format!("give at most {fewest}")));
+                }
+                fan_in
+            }
+            None if fewest == 0 => {
+                let missing = reader.table.missing("from", "from = \"all\"");
+                return Err(Diagnostic { problem: "some host has nobody to ask".to_owned(), ..missing });
+            }
+            None => u32::try_from(fewest).unwrap_or(u32::MAX),
+        };
+        Ok(Self {
+            request: request(reader)?,
+            fan_in,
+            servers_per_host,
+            arrivals,
+            rate_per_host: query_rate(reader, arrivals, destinations.senders().len())?,
+            pattern,
+            jitter: reader.duration("jitter", Duration::ZERO)?,
+            request_bytes: reader.optional("request_bytes", Bytes::ZERO, Value::bytes)?,
+        })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let racks = planner.racks;
         let destinations = Destinations::new(&self.pattern, racks);
         let askers = destinations.senders();
-        let (answer, fan_in, servers) = (self.answer(), self.fan_in as usize, self.servers_per_host as usize);
+        let (answer, fan_in, servers) = (self.response(), self.fan_in as usize, self.servers_per_host as usize);
         let mut draft = Draft::default();
         for (place, host) in askers.iter().enumerate() {
             let mut choices = planner.stream("responders", *host);
@@ -93,6 +195,66 @@ impl IncastConfig {
             }
         }
         draft
+    }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        let queries = if self.arrivals == Arrivals::Once { 1.0 } else { self.rate_per_host * reader.seconds() };
+        reader.members(&self.pattern.from) * queries * f64::from(self.fan_in) * 2.0
+    }
+
+    fn offer(&self, offered: &mut Offered<'_>, packets: &Common) -> bool {
+        if self.arrivals == Arrivals::Once {
+            return false;
+        }
+        let rate = self.rate_per_host * f64::from(self.fan_in);
+        let flow = |bytes| Bits::of_flow(&SizeDistribution::Fixed(bytes), packets).scaled(rate);
+        let responses = flow(Bytes::new(self.response()));
+        offered.add_pattern(&self.pattern, |_| responses, true);
+        if self.request_bytes.get() > 0 {
+            let requests = flow(self.request_bytes);
+            offered.add_pattern(&self.pattern, |_| requests, false);
+        }
+        true
+    }
+}
+
+/// `request` in bytes or percent of the buffer, or `request_share` of it.
+fn request(reader: &Reader<'_, '_>) -> Result<Bytes, Diagnostic> {
+    let buffer = reader.context.buffer;
+    let of_buffer = |value: &Value<'_>, share: f64| {
+        let bytes = (share * buffer.as_f64()).round();
+        if share.is_finite() && bytes >= 1.0 && bytes < (1u64 << 53) as f64 {
+            Ok(Bytes::new(bytes as u64))
+        } else {
+            let problem = format!("this is not a share of the buffer, {buffer}");
+            Err(value.error(problem, "give a share such as \"30%\", at least a byte"))
+        }
+    };
+    match (reader.get("request"), reader.get("request_share")) {
+        (Some(_), Some(share)) => Err(share.error("there is a request, too", "give either request or request_share")),
+        (None, None) => Err(reader.table.missing("request", "request = \"30%\"")),
+        (None, Some(share)) => of_buffer(&share, share.real()?),
+        (Some(value), None) => {
+            let percent = if value.is_text() { value.text()?.strip_suffix('%') } else { None };
+            match percent {
+                Some(number) => of_buffer(&value, number.trim().parse::<f64>().unwrap_or(f64::NAN) / 100.0),
+                None => size(&value),
+            }
+        }
+    }
+}
+
+/// Queries a second of each host that asks.
+fn query_rate(reader: &Reader<'_, '_>, arrivals: Arrivals, askers: usize) -> Result<f64, Diagnostic> {
+    match (reader.get("rate"), reader.get("rate_per_host")) {
+        (Some(value), _) | (_, Some(value)) if arrivals == Arrivals::Once => {
+            Err(value.error("this does nothing with arrivals = \"once\"", "remove it"))
+        }
+        (Some(_), Some(each)) => Err(each.error("there is a rate, too", "give either rate or rate_per_host")),
+        (Some(all), None) => positive(&all).map(|rate| rate / askers as f64),
+        (None, Some(each)) => positive(&each),
+        (None, None) if arrivals == Arrivals::Once => Ok(0.0),
+        (None, None) => Err(reader.table.missing("rate", "rate = 1000")),
     }
 }
 

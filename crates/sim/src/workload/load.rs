@@ -16,7 +16,7 @@
 
 use super::pattern::Destinations;
 use super::racks::Racks;
-use super::{Arrivals, Pattern, SizeDistribution, WorkloadConfig, WorkloadKind};
+use super::{Pattern, SizeDistribution, WorkloadConfig};
 use crate::flow::TrafficPlan;
 use crate::network::NetworkPlan;
 use crate::transport::{Common, FlowInfo, TransportConfig};
@@ -63,13 +63,14 @@ pub struct LoadReport {
 
 /// Bits a second, with and without headers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Bits {
+pub struct Bits {
     payload: f64,
     wire: f64,
 }
 
 impl Bits {
-    fn of_flow(sizes: &SizeDistribution, packets: &Common) -> Self {
+    /// Of a flow a second, with sizes from a distribution.
+    pub fn of_flow(sizes: &SizeDistribution, packets: &Common) -> Self {
         Self { payload: 8.0 * sizes.mean(), wire: 8.0 * sizes.mean_on_the_wire(packets.mss, packets.header) }
     }
 
@@ -78,7 +79,8 @@ impl Bits {
         self.wire += other.wire;
     }
 
-    fn scaled(self, factor: f64) -> Self {
+    /// So many times as many.
+    pub fn scaled(self, factor: f64) -> Self {
         Self { payload: self.payload * factor, wire: self.wire * factor }
     }
 
@@ -102,9 +104,9 @@ enum Link {
 }
 
 /// Offered traffic on every link that the definitions of load speak of.
-struct Offered<'a> {
+pub struct Offered<'a> {
     network: &'a NetworkPlan,
-    racks: &'a Racks,
+    pub(super) racks: &'a Racks,
     /// By host; only what is on the wire is needed on the way down.
     sent: Vec<Bits>,
     received: Vec<f64>,
@@ -141,7 +143,7 @@ impl<'a> Offered<'a> {
 
     /// Traffic that each near end of a pattern exchanges with its far ends, spread evenly over them: `near(i)` bits a
     /// second of payload and on the wire for near end number `i`, from the near to the far ends or, if `inward`, back.
-    fn add_pattern(&mut self, pattern: &Pattern, near: impl Fn(usize) -> Bits, inward: bool) {
+    pub fn add_pattern(&mut self, pattern: &Pattern, near: impl Fn(usize) -> Bits, inward: bool) {
         let racks = self.racks;
         let destinations = Destinations::new(pattern, racks);
         let mut own = vec![Bits::default(); racks.hosts() as usize];
@@ -248,34 +250,6 @@ impl<'a> Offered<'a> {
         }
         best
     }
-
-    /// What a workload offers in the long run; false if it has no long run.
-    fn add_expected(&mut self, workload: &WorkloadConfig, packets: &Common) -> bool {
-        match &workload.kind {
-            WorkloadKind::Poisson(config) => {
-                let rates = config.rates(&Destinations::new(&config.pattern, self.racks), self.racks, packets);
-                let bits = Bits::of_flow(&config.sizes, packets);
-                self.add_pattern(&config.pattern, |index| bits.scaled(rates[index]), false);
-            }
-            WorkloadKind::OnOff(config) => {
-                let rate = PS_PER_SECOND as f64 / config.period.ps().max(1) as f64;
-                let bits = Bits::of_flow(&config.sizes, packets).scaled(rate);
-                self.add_pattern(&config.pattern, |_| bits, false);
-            }
-            WorkloadKind::Incast(config) if config.arrivals != Arrivals::Once => {
-                let rate = config.rate_per_host * f64::from(config.fan_in);
-                let flow = |bytes| Bits::of_flow(&SizeDistribution::Fixed(bytes), packets).scaled(rate);
-                let answers = flow(forebay_tm::Bytes::new(config.answer()));
-                self.add_pattern(&config.pattern, |_| answers, true);
-                if config.request_bytes.get() > 0 {
-                    let requests = flow(config.request_bytes);
-                    self.add_pattern(&config.pattern, |_| requests, false);
-                }
-            }
-            _ => return false,
-        }
-        true
-    }
 }
 
 fn packets_of<'a>(transports: &'a [(String, TransportConfig)], index: u16, defaults: &'a Common) -> &'a Common {
@@ -294,7 +268,7 @@ pub fn expected_load(
     let mut offered = Offered::new(network, &racks);
     let mut any = false;
     for workload in workloads {
-        any |= offered.add_expected(workload, packets_of(transports, workload.transport, &defaults));
+        any |= workload.kind.offer(&mut offered, packets_of(transports, workload.transport, &defaults));
     }
     any.then(|| offered.report())
 }
@@ -311,7 +285,7 @@ pub fn overload(
     let offered = |workloads: &[WorkloadConfig]| {
         let mut offered = Offered::new(network, &racks);
         for workload in workloads {
-            offered.add_expected(workload, packets_of(transports, workload.transport, &defaults));
+            workload.kind.offer(&mut offered, packets_of(transports, workload.transport, &defaults));
         }
         offered
     };
@@ -343,10 +317,8 @@ pub fn achieved_load(
     let mut offered = Offered::new(network, &racks);
     // Hosts that may send count even if they have not been drawn.
     for workload in chosen() {
-        if let WorkloadKind::Poisson(config) = &workload.kind {
-            for host in Destinations::new(&config.pattern, &racks).senders() {
-                offered.is_sender[*host as usize] = true;
-            }
+        for host in workload.kind.senders(&racks) {
+            offered.is_sender[host as usize] = true;
         }
     }
     for flow in plan.flows.iter().filter(|flow| counts(usize::from(flow.workload))) {
@@ -363,7 +335,7 @@ pub fn achieved_load(
 #[cfg(test)]
 mod tests {
     use super::super::testing::{leaf_spine, one_switch, transports, workload};
-    use super::super::{Amount, IncastConfig, LoadOf, PoissonConfig, Reach, plan};
+    use super::super::{Amount, Arrivals, IncastConfig, LoadOf, PoissonConfig, Reach, WorkloadKind, plan};
     use super::*;
     use forebay_tm::Bytes;
 

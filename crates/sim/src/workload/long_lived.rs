@@ -1,7 +1,10 @@
 //! Flows that go on until the workload stops.
 
+use super::WorkloadSettings;
 use super::pattern::{Destinations, Pattern};
 use super::planner::{Draft, Planner, span_below};
+use super::read::Reader;
+use crate::described::{Diagnostic, Field, Value};
 use crate::flow::FlowSpec;
 use crate::transport::FlowInfo;
 use forebay_tm::Duration;
@@ -26,8 +29,29 @@ pub struct LongLivedConfig {
     pub spread: Duration,
 }
 
-impl LongLivedConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for LongLivedConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::optional(
+            "pairs",
+            "list of pairs of hosts",
+            "Source and destination of each pair, instead of `pattern`, `from` and `to`.",
+        ),
+        Field::optional("pattern", "pattern", "Who is sent to; default `\"uniform\"`."),
+        Field::optional("from", "hosts", "Who sends; default all."),
+        Field::optional("to", "hosts", "Who may be sent to; default all."),
+        Field::optional("count", "whole number", "Flows of each pair, or of each sender; default 1."),
+        Field::optional("spread", "time", "Flows start within so much time; default 0."),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            pairs: Pairs::read(reader)?,
+            count: reader.count("count", 1)?,
+            spread: reader.duration("spread", Duration::ZERO)?,
+        })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let mut draft = Draft::default();
         let mut add = |src: u32, dst: u32, late: Duration| {
             let flow = planner.flow(src, dst, FlowInfo::ENDLESS);
@@ -54,6 +78,39 @@ impl LongLivedConfig {
             }
         }
         draft
+    }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        let pairs = match &self.pairs {
+            Pairs::Given(pairs) => pairs.len() as f64,
+            Pairs::Drawn(pattern) => reader.members(&pattern.from),
+        };
+        pairs * f64::from(self.count)
+    }
+}
+
+impl Pairs {
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        let Some(value) = reader.get("pairs") else { return reader.pattern().map(Self::Drawn) };
+        for key in ["pattern", "from", "to"] {
+            if let Some(other) = reader.get(key) {
+                return Err(other.error("there are pairs, too", "give either pairs, or pattern, from and to"));
+            }
+        }
+        let example = "give pairs of hosts, source and destination, such as [[0, 5], [1, 6]]";
+        let pairs = value.list().filter(|pairs| !pairs.is_empty());
+        let pairs = pairs.ok_or_else(|| value.error("this is not a list of pairs", example))?;
+        let read = |pair: &Value<'_>| {
+            let Some([src, dst]) = pair.list().and_then(|ends| <[Value<'_>; 2]>::try_from(ends).ok()) else {
+                return Err(pair.error("this is not a pair", example));
+            };
+            let (src, dst) = (reader.hosts.host(&src)?, reader.hosts.host(&dst)?);
+            if src == dst {
+                return Err(pair.error(format!("host {src} sends to itself"), "give another destination"));
+            }
+            Ok((src, dst))
+        };
+        pairs.iter().map(read).collect::<Result<_, _>>().map(Self::Given)
     }
 }
 

@@ -12,6 +12,7 @@ mod all_to_all;
 mod bundled;
 mod cdf_file;
 mod csv;
+mod custom;
 mod distribution;
 mod incast;
 pub mod load;
@@ -35,22 +36,26 @@ pub use all_reduce::{Algorithm, AllReduceConfig};
 pub use all_to_all::AllToAllConfig;
 pub use bundled::BUNDLED;
 pub use csv::{CsvConfig, CsvFlow};
+pub use custom::{CustomWorkload, entries, register_workload};
 pub use distribution::{Interpolation, Point, SizeDistribution};
 pub use incast::{Arrivals, IncastConfig};
-pub use load::{Busiest, Load, LoadReport, Overload, achieved_load, expected_load, overload};
+pub use load::{Bits, Busiest, Load, LoadReport, Offered, Overload, achieved_load, expected_load, overload};
 pub use long_lived::{LongLivedConfig, Pairs};
 pub use on_off::OnOffConfig;
 pub use pattern::{Pattern, Reach};
 pub use permutation::PermutationConfig;
-pub use planner::{exponential, plan};
+pub use planner::{Draft, Planner, exponential, plan, span_below};
 pub use poisson::{Amount, LoadOf, PoissonConfig};
 pub use racks::{Rack, Racks};
-pub use read::{about, keys, read};
+pub(crate) use read::COMMON;
+pub use read::{Reader, read};
 pub use request_response::RequestResponseConfig;
 
+use crate::described::{Diagnostic, Field};
 use crate::network::NetworkPlan;
-use crate::transport::TransportConfig;
+use crate::transport::{Common, TransportConfig};
 use forebay_tm::{Bytes, Duration, Instant};
+use std::fmt::Debug;
 use std::path::Path;
 
 /// One `[[workload]]` of a scenario.
@@ -74,57 +79,132 @@ pub struct WorkloadConfig {
     pub kind: WorkloadKind,
 }
 
-/// What a workload does.
-#[derive(Clone, Debug, PartialEq)]
-pub enum WorkloadKind {
-    /// Flows at random times, sizes from a distribution.
-    Poisson(PoissonConfig),
-    /// Queries that many hosts answer at once.
-    Incast(IncastConfig),
-    /// Each host sends to one host and hears from one.
-    Permutation(PermutationConfig),
-    /// Each host sends to every other.
-    AllToAll(AllToAllConfig),
-    /// Sums over all hosts, step by step.
-    AllReduce(AllReduceConfig),
-    /// Flows without end.
-    LongLived(LongLivedConfig),
-    /// A burst from each host, again and again.
-    OnOff(OnOffConfig),
-    /// Clients that ask, wait for the answer, think and ask again.
-    RequestResponse(RequestResponseConfig),
-    /// Flows from a file.
-    Csv(CsvConfig),
+/// The settings of a workload, and the flows that they make.
+pub trait WorkloadSettings: Clone + Debug + PartialEq + Send + Sync + 'static {
+    /// Its keys, beside those that all workloads have.
+    const FIELDS: &'static [Field];
+
+    /// Reads its keys from a table, which has no others.
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic>;
+
+    /// Makes the flows.
+    fn plan(&self, planner: &Planner<'_>) -> Draft;
+
+    /// About how many flows it plans, if these could fill the memory.
+    fn expected_flows(&self, _reader: &Reader<'_, '_>) -> f64 {
+        0.0
+    }
+
+    /// Adds what it offers in the long run; false if it has no long run. Too much is refused, unless `allow_overload`, which is one of its
+    /// keys then, is set.
+    fn offer(&self, _offered: &mut Offered<'_>, _packets: &Common) -> bool {
+        false
+    }
+
+    /// Hosts whose links count as senders' although they may not send.
+    fn senders(&self, _racks: &Racks) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
-impl WorkloadKind {
-    /// The names in files, in the order of the variants.
-    pub const NAMES: [&'static str; 9] = [
-        "poisson",
-        "incast",
-        "permutation",
-        "all-to-all",
-        "all-reduce",
-        "long-lived",
-        "on-off",
-        "request-response",
-        "csv",
-    ];
-
+/// A kind of workload.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkloadEntry {
     /// Its name in files.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Poisson(_) => "poisson",
-            Self::Incast(_) => "incast",
-            Self::Permutation(_) => "permutation",
-            Self::AllToAll(_) => "all-to-all",
-            Self::AllReduce(_) => "all-reduce",
-            Self::LongLived(_) => "long-lived",
-            Self::OnOff(_) => "on-off",
-            Self::RequestResponse(_) => "request-response",
-            Self::Csv(_) => "csv",
-        }
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Its own keys.
+    pub fields: &'static [Field],
+    /// Reads one that has this name.
+    read: fn(&Reader<'_, '_>, &'static str) -> Result<WorkloadKind, Diagnostic>,
+}
+
+impl WorkloadEntry {
+    /// All its keys.
+    pub fn keys(&self) -> Vec<&'static str> {
+        self.fields.iter().chain(&COMMON).map(|field| field.key).collect()
     }
+}
+
+/// Makes the kinds of workloads: the sentence of each, its name in files, its variant and its config type.
+macro_rules! workloads {
+    ($($about:literal $word:literal => $variant:ident($config:ty),)*) => {
+        /// What a workload does.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum WorkloadKind {
+            $(#[doc = $about] $variant($config),)*
+            /// One that another crate brings.
+            Custom(CustomWorkload),
+        }
+
+        /// Those that come with Forebay.
+        const BUILT_IN: &[WorkloadEntry] = &[$(WorkloadEntry {
+            name: $word,
+            about: $about,
+            fields: <$config as WorkloadSettings>::FIELDS,
+            read: |reader, _| <$config as WorkloadSettings>::read(reader).map(WorkloadKind::$variant),
+        },)*];
+
+        impl WorkloadKind {
+            /// Its name in files.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $word,)*
+                    Self::Custom(custom) => custom.name,
+                }
+            }
+
+            fn plan(&self, planner: &Planner<'_>) -> Draft {
+                match self {
+                    $(Self::$variant(settings) => settings.plan(planner),)*
+                    Self::Custom(custom) => custom.settings.plan(planner),
+                }
+            }
+
+            fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+                match self {
+                    $(Self::$variant(settings) => settings.expected_flows(reader),)*
+                    Self::Custom(custom) => custom.settings.expected_flows(reader),
+                }
+            }
+
+            fn offer(&self, offered: &mut Offered<'_>, packets: &Common) -> bool {
+                match self {
+                    $(Self::$variant(settings) => settings.offer(offered, packets),)*
+                    Self::Custom(custom) => custom.settings.offer(offered, packets),
+                }
+            }
+
+            fn senders(&self, racks: &Racks) -> Vec<u32> {
+                match self {
+                    $(Self::$variant(settings) => settings.senders(racks),)*
+                    Self::Custom(custom) => custom.settings.senders(racks),
+                }
+            }
+        }
+    };
+}
+
+workloads! {
+    "flows at random times between random hosts, at a load or a rate"
+    "poisson" => Poisson(PoissonConfig),
+    "queries: many hosts send their responses at the same time"
+    "incast" => Incast(IncastConfig),
+    "each host sends to one other, and receives from one"
+    "permutation" => Permutation(PermutationConfig),
+    "each host sends to each other"
+    "all-to-all" => AllToAll(AllToAllConfig),
+    "rounds of a collective, by a ring or a double binary tree"
+    "all-reduce" => AllReduce(AllReduceConfig),
+    "infinite flows between pairs of hosts"
+    "long-lived" => LongLived(LongLivedConfig),
+    "bursts of flows with a period"
+    "on-off" => OnOff(OnOffConfig),
+    "closed loop: request, response, think time"
+    "request-response" => RequestResponse(RequestResponseConfig),
+    "flows from a file"
+    "csv" => Csv(CsvConfig),
 }
 
 /// What must be known of a scenario to read its workloads.

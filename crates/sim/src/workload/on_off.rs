@@ -1,10 +1,16 @@
 //! Bursts: each host sends a burst, is silent, sends the next.
 
+use super::WorkloadSettings;
 use super::distribution::SizeDistribution;
+use super::load::{Bits, Offered};
 use super::pattern::{Destinations, Pattern};
 use super::planner::{Draft, Planner, span_below};
+use super::read::{Reader, period};
+use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
+use crate::transport::Common;
 use forebay_tm::Duration;
+use forebay_tm::units::PS_PER_SECOND;
 
 /// Settings of bursts.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +27,42 @@ pub struct OnOffConfig {
     pub pattern: Pattern,
 }
 
-impl OnOffConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for OnOffConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::needed("sizes", "size distribution", "Sizes of the bursts."),
+        Field::optional(
+            "interpolation",
+            "`\"linear\"`, `\"step\"`",
+            "Between the points of a size distribution; default what its source says.",
+        ),
+        Field::needed("period", "time", "From the start of a burst to the start of the next."),
+        Field::optional("jitter", "time", "Each burst starts up to so much later; default 0."),
+        Field::optional(
+            "phase",
+            "`\"random\"`, `\"same\"`",
+            "Whether hosts start together; default `\"random\"`: each within the first period.",
+        ),
+        Field::optional("pattern", "pattern", "Who is sent to; default `\"uniform\"`."),
+        Field::optional("from", "hosts", "Who sends; default all."),
+        Field::optional("to", "hosts", "Who may be sent to; default all."),
+        Field::optional(
+            "allow_overload",
+            "true, false",
+            "A link may be asked for more than it can carry; default false.",
+        ),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            sizes: reader.sizes("sizes")?,
+            period: period(&reader.table.need("period", "period = \"1ms\"")?)?,
+            jitter: reader.duration("jitter", Duration::ZERO)?,
+            together: reader.optional("phase", false, |value| value.word(&[("random", false), ("same", true)]))?,
+            pattern: reader.pattern()?,
+        })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let destinations = Destinations::new(&self.pattern, planner.racks);
         let mut draft = Draft::default();
         for src in destinations.senders() {
@@ -46,6 +86,17 @@ impl OnOffConfig {
             }
         }
         draft
+    }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        reader.members(&self.pattern.from) * reader.rounds(Some(self.period))
+    }
+
+    fn offer(&self, offered: &mut Offered<'_>, packets: &Common) -> bool {
+        let rate = PS_PER_SECOND as f64 / self.period.ps().max(1) as f64;
+        let bits = Bits::of_flow(&self.sizes, packets).scaled(rate);
+        offered.add_pattern(&self.pattern, |_| bits, false);
+        true
     }
 }
 

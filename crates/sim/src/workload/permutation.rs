@@ -1,7 +1,11 @@
 //! Each host sends to one other host and hears from one: the pattern that a fabric without contention carries in full.
 
+use super::WorkloadSettings;
 use super::pattern::hosts_or_all;
 use super::planner::{Draft, Planner, span_below};
+use super::read::Reader;
+use super::read_sizes::size;
+use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
 use crate::transport::FlowInfo;
 use forebay_tm::random::Random;
@@ -28,8 +32,24 @@ fn derangement(count: usize, random: &mut Random) -> Vec<usize> {
     order
 }
 
-impl PermutationConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for PermutationConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::needed("bytes", "size, `\"endless\"`", "Of each flow."),
+        Field::optional("hosts", "hosts", "Who takes part; default all."),
+        Field::optional("spread", "time", "Flows start within so much time; default 0."),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        let value = reader.table.need("bytes", "bytes = \"2MB\"")?;
+        let is_endless = value.is_text() && value.text()? == "endless";
+        Ok(Self {
+            bytes: if is_endless { None } else { Some(size(&value)?) },
+            hosts: reader.group()?,
+            spread: reader.duration("spread", Duration::ZERO)?,
+        })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let hosts = hosts_or_all(self.hosts.as_deref(), planner.racks);
         let mut draft = Draft::default();
         if hosts.len() < 2 {

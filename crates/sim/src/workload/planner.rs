@@ -1,7 +1,7 @@
 //! From workloads to the list of flows.
 
+use super::WorkloadConfig;
 use super::racks::Racks;
-use super::{WorkloadConfig, WorkloadKind};
 use crate::flow::{FlowSpec, NONE, QuerySpec, Session, TrafficPlan};
 use crate::network::NetworkPlan;
 use crate::transport::{Common, TransportConfig};
@@ -11,26 +11,26 @@ use forebay_tm::{Duration, Instant};
 use std::collections::BTreeMap;
 
 /// What a workload needs while it plans.
-pub(super) struct Planner<'a> {
+pub struct Planner<'a> {
     /// The workload.
-    pub(super) config: &'a WorkloadConfig,
+    pub config: &'a WorkloadConfig,
     /// The network, as workloads see it.
-    pub(super) racks: &'a Racks,
+    pub racks: &'a Racks,
     /// The packets of its transport.
-    pub(super) packets: &'a Common,
+    pub packets: &'a Common,
     index: u16,
     seed: u64,
 }
 
 impl Planner<'_> {
     /// The random stream of a host for a purpose of this workload.
-    pub(super) fn stream(&self, purpose: &str, host: u32) -> Random {
+    pub fn stream(&self, purpose: &str, host: u32) -> Random {
         let purpose = format!("workload {} {} {purpose}", self.index, self.config.kind.name());
         Random::stream(self.seed, &purpose, u64::from(host))
     }
 
     /// A flow of this workload from its start on.
-    pub(super) fn flow(&self, src: u32, dst: u32, bytes: u64) -> FlowSpec {
+    pub fn flow(&self, src: u32, dst: u32, bytes: u64) -> FlowSpec {
         FlowSpec {
             start: self.config.start,
             src,
@@ -56,18 +56,18 @@ impl Planner<'_> {
     }
 
     /// A query of this workload.
-    pub(super) fn query(&self, start: Instant, host: u32, fan_in: u32, bytes: u64) -> QuerySpec {
+    pub fn query(&self, start: Instant, host: u32, fan_in: u32, bytes: u64) -> QuerySpec {
         QuerySpec { start, host, fan_in, bytes, workload: self.index }
     }
 
     /// The number of this workload in the scenario.
-    pub(super) fn index(&self) -> u16 {
+    pub fn index(&self) -> u16 {
         self.index
     }
 
     /// The times at which something happens `rate` times a second at random, from the start of the workload until it
     /// stops.
-    pub(super) fn poisson_times(&self, rate: f64, mut random: Random) -> impl Iterator<Item = Instant> {
+    pub fn poisson_times(&self, rate: f64, mut random: Random) -> impl Iterator<Item = Instant> {
         let mean = PS_PER_SECOND as f64 / rate;
         let mut now = self.config.start;
         std::iter::from_fn(move || {
@@ -79,14 +79,14 @@ impl Planner<'_> {
     }
 
     /// The starts of repeated rounds: only one without a period.
-    pub(super) fn rounds(&self, every: Option<Duration>) -> impl Iterator<Item = Instant> {
+    pub fn rounds(&self, every: Option<Duration>) -> impl Iterator<Item = Instant> {
         std::iter::successors(Some(self.config.start), move |at| every.and_then(|every| at.checked_add(every)))
             .take_while(|at| *at < self.config.stop)
     }
 }
 
 /// A random span below `limit`; zero if the limit is.
-pub(super) fn span_below(limit: Duration, random: &mut Random) -> Duration {
+pub fn span_below(limit: Duration, random: &mut Random) -> Duration {
     Duration::from_ps(random.below(limit.ps()))
 }
 
@@ -97,40 +97,29 @@ pub fn exponential(random: &mut Random, mean: f64) -> f64 {
 
 /// What one workload has planned; flows and queries are numbered within it.
 #[derive(Default)]
-pub(super) struct Draft {
-    pub(super) flows: Vec<FlowSpec>,
+pub struct Draft {
+    /// Its flows.
+    pub flows: Vec<FlowSpec>,
     triggers: Vec<(u32, u32)>,
-    pub(super) queries: Vec<QuerySpec>,
-    pub(super) sessions: Vec<Session>,
+    /// Its queries.
+    pub queries: Vec<QuerySpec>,
+    /// Its closed-loop clients.
+    pub sessions: Vec<Session>,
 }
 
 impl Draft {
     /// Adds a flow; its number.
-    pub(super) fn push(&mut self, flow: FlowSpec) -> u32 {
+    pub fn push(&mut self, flow: FlowSpec) -> u32 {
         self.flows.push(flow);
         self.flows.len() as u32 - 1
     }
 
     /// Flow `after` waits for flow `before`, which arrives where `after` starts. From now on the start of `after` counts
     /// from the last arrival that it waits for.
-    pub(super) fn wait(&mut self, before: u32, after: u32) {
+    pub fn wait(&mut self, before: u32, after: u32) {
         debug_assert_eq!(self.flows[before as usize].dst, self.flows[after as usize].src);
         self.flows[after as usize].waits_for += 1;
         self.triggers.push((before, after));
-    }
-}
-
-fn draft(planner: &Planner<'_>) -> Draft {
-    match &planner.config.kind {
-        WorkloadKind::Poisson(config) => config.plan(planner),
-        WorkloadKind::Incast(config) => config.plan(planner),
-        WorkloadKind::Permutation(config) => config.plan(planner),
-        WorkloadKind::AllToAll(config) => config.plan(planner),
-        WorkloadKind::AllReduce(config) => config.plan(planner),
-        WorkloadKind::LongLived(config) => config.plan(planner),
-        WorkloadKind::OnOff(config) => config.plan(planner),
-        WorkloadKind::RequestResponse(config) => config.plan(planner),
-        WorkloadKind::Csv(config) => config.plan(planner),
     }
 }
 
@@ -148,7 +137,7 @@ pub fn plan(
     for (index, config) in workloads.iter().enumerate() {
         let packets = transports.get(usize::from(config.transport)).map_or(&defaults, |(_, own)| &own.common);
         let planner = Planner { config, racks: &racks, packets, index: index as u16, seed };
-        let mut part = draft(&planner);
+        let mut part = config.kind.plan(&planner);
         planner.spread_over_classes(&mut part.flows);
         let (flows, queries) = (all.flows.len() as u32, all.queries.len() as u32);
         all.flows.extend(
@@ -192,7 +181,9 @@ fn sorted<T: Copy>(things: &[T], key: impl Fn(&T) -> Instant) -> (Vec<T>, Vec<u3
 #[cfg(test)]
 mod tests {
     use super::super::testing::{leaf_spine, one_switch, transports, workload};
-    use super::super::{Amount, Arrivals, IncastConfig, LoadOf, Pattern, PoissonConfig, SizeDistribution};
+    use super::super::{
+        Amount, Arrivals, IncastConfig, LoadOf, Pattern, PoissonConfig, SizeDistribution, WorkloadKind,
+    };
     use super::*;
     use forebay_tm::Bytes;
 

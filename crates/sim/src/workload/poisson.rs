@@ -1,9 +1,13 @@
 //! Flows that start at random times: a Poisson process for each sending host.
 
+use super::WorkloadSettings;
 use super::distribution::SizeDistribution;
+use super::load::{Bits, Offered};
 use super::pattern::{Destinations, Pattern};
 use super::planner::{Draft, Planner};
 use super::racks::Racks;
+use super::read::{Reader, positive};
+use crate::described::{Diagnostic, Field, Value};
 use crate::flow::FlowSpec;
 use crate::transport::Common;
 
@@ -82,8 +86,69 @@ impl PoissonConfig {
             }
         }
     }
+}
 
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for PoissonConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::needed("sizes", "size distribution", "Sizes of the flows."),
+        Field::optional(
+            "interpolation",
+            "`\"linear\"`, `\"step\"`",
+            "Between the points of a size distribution; default what its source says.",
+        ),
+        Field::optional("load", "number", "Offered data over capacity; this or `rate` is needed."),
+        Field::optional("load_of", "`\"host-links\"`, `\"uplinks\"`", "Which capacity; default `\"host-links\"`."),
+        Field::optional("with_headers", "true, false", "Data is payload and headers; default false: payload."),
+        Field::optional("rate", "number", "Flows a second of all senders together, instead of `load`."),
+        Field::optional(
+            "allow_overload",
+            "true, false",
+            "A link may be asked for more than it can carry; default false.",
+        ),
+        Field::optional("pattern", "pattern", "Who is sent to; default `\"uniform\"`."),
+        Field::optional("from", "hosts", "Who sends; default all."),
+        Field::optional("to", "hosts", "Who may be sent to; default all."),
+        Field::optional(
+            "classes",
+            "whole number, `\"all\"`",
+            "Each flow draws one of so many classes, from `class` on; default 1.",
+        ),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        let sizes = reader.sizes("sizes")?;
+        let pattern = reader.pattern()?;
+        let amount = match (reader.get("load"), reader.get("rate")) {
+            (Some(_), Some(rate)) => {
+                return Err(rate.error("there is a load, too", "give either load or rate"));
+            }
+            (None, None) => return Err(reader.table.missing("load", "load = 0.4")),
+            (None, Some(rate)) => {
+                for key in ["load_of", "with_headers"] {
+                    if let Some(value) = reader.get(key) {
+                        return Err(value.error("this does nothing with a rate", "remove it, or give load, not rate"));
+                    }
+                }
+                Amount::Rate(positive(&rate)?)
+            }
+            (Some(load), None) => Amount::Load {
+                share: positive(&load).map_err(|error| Diagnostic {
+                    remedy: "give a share of the capacity above 0, such as 0.4".to_owned(),
+                    ..error
+                })?,
+                of: reader.optional("load_of", LoadOf::default(), |value| {
+                    value.word(&[("host-links", LoadOf::HostLinks), ("uplinks", LoadOf::Uplinks)])
+                })?,
+                with_headers: reader.optional("with_headers", false, Value::boolean)?,
+            },
+        };
+        if let (Amount::Load { of: LoadOf::Uplinks, .. }, Some(value)) = (amount, reader.get("load_of")) {
+            check_uplinks(reader, &value, &pattern)?;
+        }
+        Ok(Self { sizes, amount, pattern })
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let racks = planner.racks;
         let destinations = Destinations::new(&self.pattern, racks);
         let rates = self.rates(&destinations, racks, planner.packets);
@@ -99,6 +164,41 @@ impl PoissonConfig {
         }
         draft
     }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        let racks = &reader.hosts.racks;
+        let rates = self.rates(&Destinations::new(&self.pattern, racks), racks, reader.packets());
+        rates.iter().sum::<f64>() * reader.seconds()
+    }
+
+    fn offer(&self, offered: &mut Offered<'_>, packets: &Common) -> bool {
+        let rates = self.rates(&Destinations::new(&self.pattern, offered.racks), offered.racks, packets);
+        let bits = Bits::of_flow(&self.sizes, packets);
+        offered.add_pattern(&self.pattern, |index| bits.scaled(rates[index]), false);
+        true
+    }
+
+    fn senders(&self, racks: &Racks) -> Vec<u32> {
+        Destinations::new(&self.pattern, racks).senders().to_vec()
+    }
+}
+
+/// A load of the uplinks needs uplinks, and flows that use them.
+fn check_uplinks(reader: &Reader<'_, '_>, value: &Value<'_>, pattern: &Pattern) -> Result<(), Diagnostic> {
+    let racks = &reader.hosts.racks;
+    let destinations = Destinations::new(pattern, racks);
+    for host in destinations.senders() {
+        let rack = &racks.all()[racks.rack_of(*host)];
+        if rack.uplinks == 0 {
+            let name = rack.switch.map_or("its switch", |node| reader.context.network.name(node));
+            let problem = format!("{name} has no links to other switches");
+            return Err(value.error(problem, "give load_of = \"host-links\""));
+        }
+    }
+    if destinations.senders().iter().all(|host| destinations.share_leaving(racks, *host) == 0.0) {
+        return Err(value.error("no flow leaves its rack", "give load_of = \"host-links\", or another pattern"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -86,9 +86,9 @@ fn requests_in_all_forms() {
     };
     // 30% of the buffer, from all 32 hosts of the next leaf.
     let own = incast("request = \"30%\"");
-    assert_eq!((own.request.get(), own.fan_in, own.answer(), own.rate_per_host), (1_179_648, 32, 36_864, 2.0));
+    assert_eq!((own.request.get(), own.fan_in, own.response(), own.rate_per_host), (1_179_648, 32, 36_864, 2.0));
     assert_eq!(incast("request_share = 0.3").request.get(), 1_179_648);
-    assert_eq!(incast("request = \"1MB\"\nfan_in = 10").answer(), 100_000);
+    assert_eq!(incast("request = \"1MB\"\nfan_in = 10").response(), 100_000);
     let total = good("kind = \"incast\"\nrate = 128\nrequest = 100\nfan_in = 3\nhosts = \"0-7\"");
     assert!(matches!(total.kind, WorkloadKind::Incast(own) if own.rate_per_host == 16.0));
 }

@@ -1,8 +1,12 @@
 //! Closed loop: a client asks, waits for the answer, thinks and asks again.
 
+use super::WorkloadSettings;
 use super::distribution::SizeDistribution;
 use super::pattern::hosts_or_all;
+use super::pattern::{Destinations, Pattern, Reach};
 use super::planner::{Draft, Planner, span_below};
+use super::read::Reader;
+use crate::described::{Diagnostic, Field};
 use crate::flow::Session;
 use forebay_tm::{Bytes, Duration};
 use std::sync::Arc;
@@ -28,8 +32,51 @@ pub struct RequestResponseConfig {
     pub spread: Duration,
 }
 
-impl RequestResponseConfig {
-    pub(super) fn plan(&self, planner: &Planner<'_>) -> Draft {
+impl WorkloadSettings for RequestResponseConfig {
+    const FIELDS: &'static [Field] = &[
+        Field::optional("clients", "hosts", "Who asks; default all."),
+        Field::optional("servers", "hosts", "Who is asked; default all."),
+        Field::needed("request", "size", "Payload of a request."),
+        Field::needed("sizes", "size distribution", "Sizes of the responses."),
+        Field::optional(
+            "interpolation",
+            "`\"linear\"`, `\"step\"`",
+            "Between the points of a size distribution; default what its source says.",
+        ),
+        Field::optional("think", "time", "Mean time from a response to the next request; default 0."),
+        Field::optional(
+            "think_time",
+            "`\"exponential\"`, `\"constant\"`",
+            "How it is drawn; default `\"exponential\"`.",
+        ),
+        Field::optional("sessions", "whole number", "Sessions of each client, one beside the other; default 1."),
+        Field::optional("spread", "time", "First requests start within so much time; default 0."),
+    ];
+
+    fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
+        let config = Self {
+            clients: reader.hosts.hosts(reader.table, "clients")?,
+            servers: reader.hosts.hosts(reader.table, "servers")?,
+            request: reader.need_size("request")?,
+            response: reader.sizes("sizes")?,
+            think: reader.duration("think", Duration::ZERO)?,
+            think_constant: reader
+                .optional("think_time", false, |value| value.word(&[("exponential", false), ("constant", true)]))?,
+            sessions: reader.count("sessions", 1)?,
+            spread: reader.duration("spread", Duration::ZERO)?,
+        };
+        let pattern = Pattern { from: config.clients.clone(), to: config.servers.clone(), reach: Reach::Uniform };
+        let destinations = Destinations::new(&pattern, &reader.hosts.racks);
+        let lonely = destinations.senders().iter().find(|host| destinations.count(&reader.hosts.racks, **host) == 0);
+        match (lonely, reader.get("servers").or_else(|| reader.get("kind"))) {
+            (Some(host), Some(value)) => {
+                Err(value.error(format!("host {host} has no server but itself"), "give another server"))
+            }
+            _ => Ok(config),
+        }
+    }
+
+    fn plan(&self, planner: &Planner<'_>) -> Draft {
         let config = planner.config;
         let servers: Arc<[u32]> = hosts_or_all(self.servers.as_deref(), planner.racks).into();
         let mut draft = Draft::default();
@@ -57,6 +104,10 @@ impl RequestResponseConfig {
             }
         }
         draft
+    }
+
+    fn expected_flows(&self, reader: &Reader<'_, '_>) -> f64 {
+        reader.members(&self.clients) * f64::from(self.sessions)
     }
 }
 

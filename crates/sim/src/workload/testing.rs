@@ -3,6 +3,7 @@
 use super::{WorkloadConfig, WorkloadKind, plan};
 use crate::flow::TrafficPlan;
 use crate::network::{CablePlan, NetworkPlan, SwitchPlan};
+use crate::transport::linux::LinuxConfig;
 use crate::transport::{Common, TransportConfig, TransportKind};
 use forebay_tm::{Duration, Instant, Rate};
 
@@ -42,7 +43,7 @@ pub(crate) fn one_switch(hosts: usize) -> NetworkPlan {
 /// One transport, with the common settings.
 pub(crate) fn transports() -> Vec<(String, TransportConfig)> {
     let kind = TransportKind::Reno(crate::transport::reno::RenoConfig::default());
-    vec![("reno".to_owned(), TransportConfig { kind, common: Common::default() })]
+    vec![("reno".to_owned(), TransportConfig { kind, common: Common::default(), linux: LinuxConfig::default() })]
 }
 
 /// A workload over the first so many milliseconds.

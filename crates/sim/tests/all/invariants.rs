@@ -4,6 +4,10 @@
 use crate::common;
 
 use common::{POLICIES, TRANSPORTS, assert_conserved, everything, outcome, overload, run};
+use forebay_sim::measure::RunResult;
+use forebay_sim::measure::breakdown::Wait;
+use forebay_sim::measure::drops::DropRecord;
+use forebay_tm::{Duration, Reason};
 
 /// Schedulers, marking, trimming and path choices that the matrix goes through.
 const EXTRAS: [(&str, &str); 14] = [
@@ -107,8 +111,44 @@ fn a_run_can_be_repeated() {
     });
 }
 
-/// Samples, timelines and traces only look. Samples are instants that no node's turn crosses, so with other samples the nodes take
-/// other turns: if anything depended on the order of turns, it would show.
+/// Where the time of every complete flow went: all of it, to the picosecond, along a path from its source to its destination.
+fn assert_parts_are_completion_times(result: &RunResult, what: &str) {
+    let complete: Vec<_> = (0u32..).zip(&result.flows).filter(|(_, flow)| flow.is_complete()).collect();
+    assert_eq!(result.flow_times.len(), complete.len(), "{what}");
+    for (times, (number, flow)) in result.flow_times.iter().zip(complete) {
+        assert_eq!(times.flow, number, "{what}");
+        assert_eq!(Some(times.total()), flow.fct(), "{what}: flow {number}: {times:?}");
+        assert_eq!(times.hops[0].node, flow.spec.src, "{what}");
+        let waited = |wait: Wait| times.waits[wait as usize] > Duration::ZERO;
+        assert!(!waited(Wait::Timeout) || flow.timeouts > 0, "{what}: {times:?}");
+        assert!(!waited(Wait::Application), "{what}: applications write all at once");
+    }
+}
+
+/// Every drop is there once, with its reason, and who held the buffer adds up to no more than there is.
+fn assert_drops_are_kept(result: &RunResult, what: &str) {
+    for place in common::buffers(result) {
+        for reason in Reason::ALL {
+            let here = |drop: &&DropRecord| (drop.switch, drop.buffer) == (place.switch, place.buffer);
+            let kept = result.drops.iter().filter(here).filter(|drop| drop.reason == reason).count();
+            assert_eq!(kept as u64, place.counters.dropped_by(reason).packets, "{what}: {reason:?}");
+        }
+    }
+    assert!(result.drops.is_sorted_by_key(|drop| drop.at), "{what}");
+    for drop in &result.drops {
+        let walk = result.holders.iter().filter(|part| part.walk == drop.holders);
+        let held: u64 = walk.clone().map(|part| part.bytes).sum();
+        let near = drop.used.get();
+        // The walk was made when the buffer was nearly as full.
+        assert!(held.abs_diff(near) <= near / 8 + 1_600, "{what}: {held} of {near}: {drop:?}");
+        assert!(
+            walk.clone().all(|part| (part.switch, part.buffer) == (drop.switch, drop.buffer) && part.at <= drop.at)
+        );
+    }
+}
+
+/// Samples, timelines and traces only look. Samples are instants that no node's window crosses, so with other samples the nodes have
+/// other windows: if anything depended on the order of windows, it would show.
 #[test]
 fn looking_changes_nothing() {
     const MEASURES: [&str; 5] = [
@@ -123,7 +163,10 @@ fn looking_changes_nothing() {
         let text = text(3);
         let plain = outcome(&run(&text));
         for measure in [MEASURES[turn % 5], MEASURES[(turn + 2) % 5]] {
-            let other = outcome(&run(&format!("{text}\n[measure]\n{measure}\n")));
+            let seen = run(&format!("{text}\n[measure]\nbreakdown = true\ndrops = \"all\"\n{measure}\n"));
+            assert_parts_are_completion_times(&seen, what);
+            assert_drops_are_kept(&seen, what);
+            let other = outcome(&seen);
             let differing = plain.split(", FlowRecord").zip(other.split(", FlowRecord")).find(|(a, b)| a != b);
             assert!(differing.is_none(), "{what}, {measure}: {differing:?}");
         }

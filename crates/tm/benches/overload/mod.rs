@@ -1,7 +1,8 @@
 //! The workload of the benchmarks: a switch at overload, one call of the core after the other, nothing in between.
 //!
-//! Queues are served round robin where a case does not say otherwise. All ports run at 100 Gb/s and never fall idle; packets arrive for queues chosen at random, five for every four that can
-//! leave, so that the buffer policy rejects some. Packets are of mixed sizes.
+//! Queues are served round robin where a case does not say otherwise. All ports run at 100 Gb/s and never fall idle;
+//! packets arrive for queues chosen at random, five for every four that can leave, so that the buffer policy rejects
+//! some. Packets are of mixed sizes.
 
 use forebay_tm::admit::{
     AbmConfig, AbmOnDtConfig, CompletePartitioningConfig, CompleteSharingConfig, DynamicThresholdsConfig, FbaConfig,

@@ -1,8 +1,8 @@
 //! ABM, active buffer management: `T_i = ((alpha * (B - Q)) / n_k) * m_i` (ABM eq. 9).
 //!
-//! `n_k` is the number of congested queues of the priority, `m_i` the drain rate of the queue over that of its port; both
-//! are measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3). What the
-//! authors' own code takes for congested is in `abm_by_length.rs`.
+//! `n_k` is the number of congested queues of the priority, `m_i` the drain rate of the queue over that of its port;
+//! both are measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3).
+//! What the authors' own code takes for congested is in `abm_by_length.rs`.
 
 pub(crate) use super::abm_by_length::AbmByLength;
 use super::congestion::Congestion;
@@ -22,9 +22,11 @@ settings! {
         pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
         /// For packets flagged unscheduled, 64 in the paper's evaluation; without it the flag is ignored.
         pub alpha_unscheduled: Option<f64> = Some(64.0) => otherwise Value::Nothing,
-        /// Time between measurements; 80 us, a round trip, in the paper's evaluation.
+        /// Time between measurements; 80 us, one round trip, in the paper's evaluation.
         pub interval: Duration = Duration::from_us(80) => needed "\"80us\"",
-        /// A queue counts as congested by how full it was of so many bytes when its last packet came, the rule of the authors' code (28,000); without it from nine tenths of its threshold on, the rule of the paper.
+        /// With it, a queue counts as congested in proportion to its length at the last arrival, fully from this length
+        /// on: the rule of the authors' code (28,000). Without it, a queue is congested from nine tenths of its
+        /// threshold on: the rule of the paper.
         pub congested_at: Option<Bytes> = None,
     }
 }
@@ -99,6 +101,7 @@ impl Abm {
 }
 
 impl BufferPolicy for Abm {
+    const UPDATES: bool = true;
     const OBSERVES: bool = true;
 
     #[inline(always)]

@@ -1,6 +1,7 @@
-//! ABM as its authors' code counts congested queues: a queue counts as much as it was full of a given length when its last packet
-//! came, so `n_k = max(1, sum min(1, q_i / length))` over the queues of number `k`. The sum is taken every interval, like the drain
-//! rates; the thresholds are ABM's. A queue that has drained since its last packet still counts.
+//! ABM as its authors' code counts congested queues: a queue counts as much as it was full of a given length when its
+//! last packet came, so `n_k = max(1, sum min(1, q_i / length))` over the queues of number `k`. The sum is taken every
+//! interval, like the drain rates; the thresholds are ABM's. A queue that has drained since its last packet still
+//! counts.
 
 use super::abm::{Abm, AbmConfig};
 use super::{Admission, Arrival, BufferPolicy, QueueId, real};
@@ -28,6 +29,7 @@ impl AbmByLength {
 }
 
 impl BufferPolicy for AbmByLength {
+    const UPDATES: bool = true;
     const OBSERVES: bool = true;
     const COUNTS_ARRIVALS: bool = true;
 

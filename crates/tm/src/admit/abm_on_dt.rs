@@ -1,5 +1,5 @@
-//! ABM on a switch that only has DT: a controller reads the queues' statistics every interval and sets each queue's alpha
-//! to `a_i = (alpha_k / n_k) * m_i` (ABM section 3.4). DT then uses `T_i = a_i * (B - Q)` until the next time.
+//! ABM on a switch that only has DT: a controller reads the queues' statistics every interval and sets each queue's
+//! alpha to `a_i = (alpha_k / n_k) * m_i` (ABM section 3.4). DT then uses `T_i = a_i * (B - Q)` until the next time.
 //!
 //! DT has one alpha per queue, so unscheduled packets cannot have one of their own.
 
@@ -19,7 +19,7 @@ settings! {
     pub struct AbmOnDtConfig {
         /// Per queue number.
         pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
-        /// Time between updates; 8 ms are the hundred round trips at which the paper still sees ABM's benefit.
+        /// Time between updates; 8 ms is a hundred round trips, at which the paper still sees ABM's benefit.
         pub interval: Duration = Duration::from_us(8_000) => needed "\"8ms\"",
     }
 }
@@ -69,6 +69,7 @@ impl AbmOnDt {
 }
 
 impl BufferPolicy for AbmOnDt {
+    const UPDATES: bool = true;
     const OBSERVES: bool = true;
 
     #[inline(always)]

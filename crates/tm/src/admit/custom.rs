@@ -1,8 +1,8 @@
 //! Buffer policies of other crates, called through a pointer.
 
-use super::{Admission, Arrival, BufferPolicy, Candidate, PolicySettings, QueueId};
+use super::{Admission, Arrival, BufferPolicy, Candidate, QueueId};
 use crate::buffer::Buffer;
-use crate::described::Described;
+use crate::custom::{boxed, methods};
 use crate::packet::Packet;
 use crate::units::{Duration, Instant};
 use crate::verdict::{Explain, Explanation, Threshold};
@@ -10,46 +10,37 @@ use alloc::boxed::Box;
 use core::any::Any;
 use core::fmt::Debug;
 
-/// Settings of a policy of another crate, whatever their type.
-pub(super) trait CustomSettings: Debug + Send + Sync {
-    fn settings(&self) -> &dyn PolicySettings;
-    fn described(&mut self) -> &mut dyn Described;
-    fn copy(&self) -> Box<dyn CustomSettings>;
+macro_rules! policy_methods {
+    ($way:ident) => {
+        methods! {
+            $way BufferPolicy
+            looks {
+                fn interval() -> Option<Duration>;
+                fn threshold_of(queue: QueueId, buffer: &Buffer) -> Option<Threshold>;
+                fn not_before(now: Instant, buffer: &Buffer, likely: bool) -> Instant;
+            }
+            changes {
+                fn classify(now: Instant, packet: &Packet) -> usize;
+                fn enqueued(queue: QueueId, before: u64, after: u64);
+                fn dequeued(queue: QueueId, before: u64, after: u64, sent: u32);
+                fn passed(queue: QueueId, bytes: u32);
+                fn update(buffer: &Buffer) -> bool;
+                fn repeat(buffer: &Buffer, times: u64) -> bool;
+                fn inherit(earlier: &dyn Any, now: Instant);
+                fn sent(now: Instant, bytes: u32);
+                fn candidate(buffer: &Buffer) -> Option<Candidate>;
+                fn ready(from: Instant, bytes: u32) -> Instant;
+                fn expelled(now: Instant, queue: usize, bytes: u32);
+            }
+        }
+    };
 }
 
-impl<S: PolicySettings + Clone + Debug + Send + Sync + 'static> CustomSettings for S {
-    fn settings(&self) -> &dyn PolicySettings {
-        self
-    }
-
-    fn described(&mut self) -> &mut dyn Described {
-        self
-    }
-
-    fn copy(&self) -> Box<dyn CustomSettings> {
-        Box::new(self.clone())
-    }
-}
-
-/// The methods of [`BufferPolicy`] that can be called through a pointer.
 trait Erased: Debug + Send + Sync {
     fn copy(&self) -> Box<dyn Erased>;
     fn any(&self) -> &dyn Any;
-    fn classify(&mut self, now: Instant, packet: &Packet) -> usize;
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: Option<&mut Explanation>) -> Admission;
-    fn enqueued(&mut self, queue: QueueId, before: u64, after: u64);
-    fn dequeued(&mut self, queue: QueueId, before: u64, after: u64, sent: u32);
-    fn passed(&mut self, queue: QueueId, bytes: u32);
-    fn interval(&self) -> Option<Duration>;
-    fn update(&mut self, buffer: &Buffer) -> bool;
-    fn repeat(&mut self, buffer: &Buffer, times: u64) -> bool;
-    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold>;
-    fn inherit(&mut self, earlier: &dyn Any, now: Instant);
-    fn sent(&mut self, now: Instant, bytes: u32);
-    fn not_before(&self, now: Instant, buffer: &Buffer, likely: bool) -> Instant;
-    fn candidate(&mut self, buffer: &Buffer) -> Option<Candidate>;
-    fn ready(&mut self, from: Instant, bytes: u32) -> Instant;
-    fn expelled(&mut self, now: Instant, queue: usize, bytes: u32);
+    policy_methods!(declare);
 }
 
 impl<P: BufferPolicy> Erased for P {
@@ -61,155 +52,38 @@ impl<P: BufferPolicy> Erased for P {
         self
     }
 
-    fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
-        BufferPolicy::classify(self, now, packet)
-    }
-
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, mut why: Option<&mut Explanation>) -> Admission {
         BufferPolicy::admit(self, arrival, buffer, &mut why)
     }
 
-    fn enqueued(&mut self, queue: QueueId, before: u64, after: u64) {
-        BufferPolicy::enqueued(self, queue, before, after);
-    }
-
-    fn dequeued(&mut self, queue: QueueId, before: u64, after: u64, sent: u32) {
-        BufferPolicy::dequeued(self, queue, before, after, sent);
-    }
-
-    fn passed(&mut self, queue: QueueId, bytes: u32) {
-        BufferPolicy::passed(self, queue, bytes);
-    }
-
-    fn interval(&self) -> Option<Duration> {
-        BufferPolicy::interval(self)
-    }
-
-    fn update(&mut self, buffer: &Buffer) -> bool {
-        BufferPolicy::update(self, buffer)
-    }
-
-    fn repeat(&mut self, buffer: &Buffer, times: u64) -> bool {
-        BufferPolicy::repeat(self, buffer, times)
-    }
-
-    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        BufferPolicy::threshold_of(self, queue, buffer)
-    }
-
-    fn inherit(&mut self, earlier: &dyn Any, now: Instant) {
-        BufferPolicy::inherit(self, earlier, now);
-    }
-
-    fn sent(&mut self, now: Instant, bytes: u32) {
-        BufferPolicy::sent(self, now, bytes);
-    }
-
-    fn not_before(&self, now: Instant, buffer: &Buffer, likely: bool) -> Instant {
-        BufferPolicy::not_before(self, now, buffer, likely)
-    }
-
-    fn candidate(&mut self, buffer: &Buffer) -> Option<Candidate> {
-        BufferPolicy::candidate(self, buffer)
-    }
-
-    fn ready(&mut self, from: Instant, bytes: u32) -> Instant {
-        BufferPolicy::ready(self, from, bytes)
-    }
-
-    fn expelled(&mut self, now: Instant, queue: usize, bytes: u32) {
-        BufferPolicy::expelled(self, now, queue, bytes);
-    }
+    policy_methods!(scheme);
 }
 
-/// A policy of another crate at work.
-#[derive(Debug)]
-pub(crate) struct Custom(Box<dyn Erased>);
+boxed! {
+    /// A policy of another crate at work.
+    AnyPolicy(Erased) of BufferPolicy
+}
 
-impl Custom {
-    pub(super) fn new(policy: impl BufferPolicy) -> Self {
-        Self(Box::new(policy))
-    }
-
+impl AnyPolicy {
     /// The policy itself.
     pub(super) fn any(&self) -> &dyn Any {
         self.0.any()
     }
 }
 
-impl Clone for Custom {
-    fn clone(&self) -> Self {
-        Self(self.0.copy())
-    }
-}
-
 /// Whatever a policy can do, this one might.
-impl BufferPolicy for Custom {
+impl BufferPolicy for AnyPolicy {
     const OBSERVES: bool = true;
+    const UPDATES: bool = true;
     const EXPELS: bool = true;
-    const EXPELS_AND_UPDATES: bool = true;
     const TAKES_BACK: bool = true;
     const COUNTS_ARRIVALS: bool = true;
-
-    fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
-        self.0.classify(now, packet)
-    }
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
         self.0.admit(arrival, buffer, why.explanation())
     }
 
-    fn enqueued(&mut self, queue: QueueId, before: u64, after: u64) {
-        self.0.enqueued(queue, before, after);
-    }
-
-    fn dequeued(&mut self, queue: QueueId, before: u64, after: u64, sent: u32) {
-        self.0.dequeued(queue, before, after, sent);
-    }
-
-    fn passed(&mut self, queue: QueueId, bytes: u32) {
-        self.0.passed(queue, bytes);
-    }
-
-    fn interval(&self) -> Option<Duration> {
-        self.0.interval()
-    }
-
-    fn update(&mut self, buffer: &Buffer) -> bool {
-        self.0.update(buffer)
-    }
-
-    fn repeat(&mut self, buffer: &Buffer, times: u64) -> bool {
-        self.0.repeat(buffer, times)
-    }
-
-    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        self.0.threshold_of(queue, buffer)
-    }
-
-    fn inherit(&mut self, earlier: &dyn Any, now: Instant) {
-        self.0.inherit(earlier, now);
-    }
-
-    fn sent(&mut self, now: Instant, bytes: u32) {
-        self.0.sent(now, bytes);
-    }
-
-    fn not_before(&self, now: Instant, buffer: &Buffer, likely: bool) -> Instant {
-        self.0.not_before(now, buffer, likely)
-    }
-
-    fn candidate(&mut self, buffer: &Buffer) -> Option<Candidate> {
-        self.0.candidate(buffer)
-    }
-
-    fn ready(&mut self, from: Instant, bytes: u32) -> Instant {
-        self.0.ready(from, bytes)
-    }
-
-    fn expelled(&mut self, now: Instant, queue: usize, bytes: u32) {
-        self.0.expelled(now, queue, bytes);
-    }
+    policy_methods!(boxed);
 }
 
 #[cfg(test)]
@@ -271,6 +145,6 @@ mod tests {
     /// Only built-in policies are known not to expel.
     #[test]
     fn anything_is_expected_of_a_policy_of_another_crate() {
-        const { assert!(super::Custom::EXPELS && super::Custom::OBSERVES && super::Custom::TAKES_BACK) };
+        const { assert!(super::AnyPolicy::EXPELS && super::AnyPolicy::OBSERVES && super::AnyPolicy::TAKES_BACK) };
     }
 }

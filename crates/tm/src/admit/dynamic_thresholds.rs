@@ -13,9 +13,9 @@ settings! {
     /// Settings of DT.
     #[derive(Clone, Debug, PartialEq)]
     pub struct DynamicThresholdsConfig {
-        /// The share of the remaining buffer that a queue may take.
+        /// The factor between a queue's threshold and the free buffer.
         pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
-        /// The share of the buffer that is divided equally among the queues beforehand.
+        /// The share of the buffer that is reserved for the queues, in equal parts.
         pub reserved: f64 = 0.0,
     }
 }

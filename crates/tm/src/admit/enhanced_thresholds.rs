@@ -1,11 +1,13 @@
-//! Enhanced dynamic thresholds (EDT; Shan, Jiang and Ren, INFOCOM 2015): DT that lets a burst through for a bounded time.
+//! Enhanced dynamic thresholds (EDT; Shan, Jiang and Ren, INFOCOM 2015): DT that lets a burst through for a bounded
+//! time.
 //!
-//! A queue is *controlled*, and its threshold is DT's, `alpha*(B-Q)`, or *uncontrolled*. It becomes uncontrolled when a packet
-//! finds it empty. While it is, its threshold is an equal part of the buffer, `B/n` with `n` uncontrolled queues, if that is more.
-//! It becomes controlled again when `burst_time` is over, or when the buffer has no room for one of its packets.
+//! A queue is *controlled*, and its threshold is DT's, `alpha*(B-Q)`, or *uncontrolled*. It becomes uncontrolled when a
+//! packet finds it empty. While it is, its threshold is an equal part of the buffer, `B/n` with `n` uncontrolled
+//! queues, if that is more. It becomes controlled again when `burst_time` is over, or when the buffer has no room for
+//! one of its packets.
 //!
-//! The paper's switch tells the end of a burst by timers and counters, too, whose values it leaves open: here it is the time alone,
-//! which an arrival looks at. A queue that empties counts no more.
+//! The paper's switch tells the end of a burst by timers and counters, too, whose values it leaves open: here it is the
+//! time alone, which an arrival looks at. A queue that empties counts no more.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
@@ -137,8 +139,8 @@ mod tests {
             .count()
     }
 
-    /// `B` = 12,000. DT with alpha 0.5 stops at 4,000 = 0.5*(12,000-4,000). A burst has all of the buffer; two at once have half of it
-    /// each.
+    /// `B` = 12,000. DT with alpha 0.5 stops at 4,000 = 0.5*(12,000-4,000). A burst has all of the buffer; two at once
+    /// have half of it each.
     #[test]
     fn a_burst_exceeds_the_threshold_for_a_bounded_time() {
         let mut tm = switch();

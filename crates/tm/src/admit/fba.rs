@@ -85,6 +85,7 @@ impl Fba {
 }
 
 impl BufferPolicy for Fba {
+    const UPDATES: bool = true;
     const OBSERVES: bool = true;
 
     #[inline(always)]

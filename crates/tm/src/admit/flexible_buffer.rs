@@ -1,8 +1,8 @@
 //! FB, the flexible buffer: `T_i = ((alpha_c / N_p) * gamma_i) * (B - Q)` (FB eq. 4).
 //!
 //! `N_p` counts the non-empty queues of the priority group, `gamma_i` is the share of its port that the scheduler gives
-//! the queue; both count the queue itself. With one queue per port, classes can be the packets' own: then `gamma` is 1 and
-//! `N` counts all non-empty queues, so that packets of one queue meet different thresholds (FB section 4.1).
+//! the queue; both count the queue itself. With one queue per port, classes can be the packets' own: then `gamma` is 1
+//! and `N` counts all non-empty queues, so that packets of one queue meet different thresholds (FB section 4.1).
 
 use super::shares::Shares;
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
@@ -13,7 +13,7 @@ use crate::units::Bytes;
 use crate::verdict::{Explain, Threshold};
 use alloc::vec::Vec;
 
-/// Whose class decides alpha.
+/// Whether the class of the queue or of the packet selects alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Classes {
     /// The queue number's.
@@ -33,7 +33,7 @@ settings! {
         pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
         /// Priority groups of queue numbers; without them every queue number is on its own.
         pub groups: Option<Vec<Vec<usize>>> = None,
-        /// Whose class decides alpha.
+        /// Whether the class of the queue or of the packet selects alpha.
         pub classes: Classes = Classes::Queue,
     }
 }

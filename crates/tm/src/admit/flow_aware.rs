@@ -1,7 +1,7 @@
 //! FAB, the flow-aware buffer: DT with a larger alpha for flows that have sent little so far.
 //!
-//! Per flow a byte count, forgotten after a silence longer than the window. A packet is counted before it is judged, and
-//! counts even if it is rejected.
+//! Per flow a byte count, forgotten after a silence longer than the window. A packet is counted before it is judged,
+//! and counts even if it is rejected.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::{Buffer, Queue};
@@ -18,11 +18,11 @@ settings! {
     pub struct FlowAwareConfig {
         /// For flows that are not short, per queue number.
         pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
-        /// For short flows; 1024 is what ABM's authors have.
+        /// For short flows; 1024 in the code of ABM's authors.
         pub alpha_short: f64 = 1024.0 => needed "1024.0",
-        /// A flow is short while its count is below this.
+        /// A flow is short while it has sent less than this.
         pub threshold: Bytes = Bytes::new(21_000) => needed "\"21KB\"",
-        /// The silence after which a flow starts anew.
+        /// The pause after which a flow counts as new.
         pub window: Duration = Duration::from_us(5_000) => needed "\"5ms\"",
     }
 }

@@ -3,8 +3,9 @@
 //! * The *elephant trap* tells long flows from short ones: a flow is short until it has sent `short_packets` packets
 //!   without a silence longer than `short_window`.
 //! * *AFD*: every interval each queue's fair share moves by `-gain_now * (q - reference) + gain_before * (q_before -
-//!   reference)`, within 0 and its initial value (so that an idle time does not wind it up). While a queue is longer than `afd_from`, a packet of an elephant that brought `M` bytes in
-//!   the interval before is dropped with the probability `1 - min(scale*M, fair) / (scale*M)`.
+//!   reference)`, within 0 and its initial value (so that an idle time does not wind it up). While a queue is longer
+//!   than `afd_from`, a packet of an elephant that brought `M` bytes in the interval before is dropped with the
+//!   probability `1 - min(scale*M, fair) / (scale*M)`.
 //! * Short flows go to `short_queue`, if one is set, and are never dropped by AFD.
 //!
 //! It draws random numbers.
@@ -24,7 +25,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::any::Any;
 
-/// Whose bytes AFD compares with the fair share.
+/// What AFD compares with the fair share: the bytes of the flow or of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accounting {
     /// Those of the packet's flow, as AFD has it.
@@ -44,25 +45,25 @@ settings! {
         pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
         /// Time between updates of the fair share.
         pub interval: Duration = Duration::from_us(50),
-        /// The queue length that AFD steers to.
+        /// The target queue length of AFD.
         pub reference: Bytes = Bytes::new(100_000),
-        /// The fair share at first and at most.
+        /// The initial and largest fair share.
         pub initial_fair: Bytes = Bytes::new(4_000_000),
-        /// How strongly the queue length of now moves the fair share.
+        /// The gain of the current queue length in the update of the fair share.
         pub gain_now: f64 = 1.8,
-        /// How strongly the queue length of the update before moves it back.
+        /// The gain of the previous queue length in that update.
         pub gain_before: f64 = 1.7,
-        /// What the bytes of a flow are multiplied by before they are compared with the fair share.
+        /// The factor of a flow's bytes in the comparison with the fair share.
         pub scale: f64 = 15.0,
-        /// AFD drops only from queues longer than this.
+        /// AFD drops only packets of queues longer than this.
         pub afd_from: Bytes = Bytes::new(150 * 1024),
-        /// Whose bytes AFD compares with the fair share.
+        /// What AFD compares with the fair share: the bytes of the flow or of the queue.
         pub accounting: Accounting = Accounting::Flow,
         /// A flow of fewer packets is short.
         pub short_packets: u64 = 72,
-        /// The silence after which a flow starts anew.
+        /// The pause after which a flow counts as new.
         pub short_window: Duration = Duration::from_us(5_000),
-        /// Where packets of short flows go; without it they go where they are sent.
+        /// The queue of short flows; without it, packets join the queue that they are sent to.
         pub short_queue: Option<usize> = None,
     }
 }
@@ -115,8 +116,8 @@ struct Flow {
     bytes_before: u64,
 }
 
-/// Fair shares are kept in millionths of a byte, and gains in millionths: exact, so that it does not matter in how many steps
-/// time passes.
+/// Fair shares are kept in millionths of a byte, and gains in millionths: exact, so that it does not matter in how many
+/// steps time passes.
 const PARTS: i128 = 1_000_000;
 
 /// A gain in millionths.
@@ -202,8 +203,8 @@ impl IntelligentBuffer {
         (1.0 - scaled.min(fair) / scaled, brought)
     }
 
-    /// `times` updates with the buffer as it is: the first moves the shares by the change of the queues, the others, with
-    /// nothing changing in between, all by the same step.
+    /// `times` updates with the buffer as it is: the first moves the shares by the change of the queues, the others,
+    /// with nothing changing in between, all by the same step.
     fn move_fair_shares(&mut self, buffer: &Buffer, times: u64) {
         let (gain_now, gain_before) = (parts_of(self.config.gain_now), parts_of(self.config.gain_before));
         let reference = i128::from(self.config.reference.get());
@@ -225,6 +226,7 @@ impl IntelligentBuffer {
 }
 
 impl BufferPolicy for IntelligentBuffer {
+    const UPDATES: bool = true;
     const COUNTS_ARRIVALS: bool = true;
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {

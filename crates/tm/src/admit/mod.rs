@@ -1,8 +1,8 @@
 //! Buffer policies: who gets the shared buffer. One file a scheme.
 //!
 //! A policy is a [`BufferPolicy`]: it reads the buffer and returns an [`Admission`]; the switch alone applies it. Its
-//! settings are a config type that implements [`PolicySettings`]. `policies!` below lists all of them: a new one is a file and its
-//! lines there. A policy of another crate is a [`CustomPolicy`].
+//! settings are a config type that implements [`PolicySettings`]. `policies!` below lists all of them: a new one is a
+//! file and its lines there. A policy of another crate is a [`CustomPolicy`].
 
 mod abm;
 mod abm_by_length;
@@ -35,14 +35,16 @@ use crate::described::kinds;
 use crate::units::{Duration, Instant};
 use crate::verdict::{Explain, Reason, Threshold};
 use core::any::Any;
-use custom::Custom;
+use custom::AnyPolicy;
 
-/// Makes [`PolicyConfig`], the choice of a policy, and [`Policy`], a policy at work. A row has a sentence, the rule where one is needed, the
-/// name in files, the module, the policy with its config type, and the other policies that these settings may start.
+/// Makes [`PolicyConfig`], the choice of a policy, and [`Policy`], a policy at work. A row has a sentence, the rule
+/// where one is needed, the name in files, the module, the policy with its config type, and the other policies that
+/// these settings may start.
 macro_rules! policies {
     (
         ($d:tt)
-        $($(#[doc = $about:literal])+ $word:literal => $module:ident::$policy:ident($config:ident) $(or $other:ident)*;)*
+        $($(#[doc = $about:literal])+
+        $word:literal => $module:ident::$policy:ident($config:ident) $(or $other:ident)*;)*
     ) => {
         $(pub use $module::$config;
         pub(crate) use $module::{$policy, $($other),*};)*
@@ -60,7 +62,7 @@ macro_rules! policies {
             fn as_settings(&self) -> &dyn PolicySettings {
                 match self {
                     $(Self::$policy(config) => config,)*
-                    Self::Custom(custom) => custom.settings(),
+                    Self::Custom(custom) => custom.role(),
                 }
             }
         }
@@ -70,7 +72,7 @@ macro_rules! policies {
         #[repr(u8)]
         pub(crate) enum Policy {
             $($policy($policy), $($other($other),)*)*
-            Custom(Custom),
+            Custom(AnyPolicy),
         }
 
         $(policies!(@active $policy $($other)*);)*
@@ -99,36 +101,39 @@ policies! {
     ($)
     /// Complete sharing: a packet is admitted while the buffer has room.
     "cs" => complete_sharing::CompleteSharing(CompleteSharingConfig);
-    /// Complete partitioning: each queue has an equal part of its own.
+    /// Complete partitioning: each queue has an equal, fixed share.
     "cp" => complete_partitioning::CompletePartitioning(CompletePartitioningConfig);
     /// Dynamic thresholds (DT): a queue may hold alpha times the free buffer.
-    /// `T = alpha*(B-Q)`, where `B` is the buffer and `Q` what is in it.
+    /// `T = alpha*(B-Q)`, where `B` is the size of the buffer and `Q` its occupancy.
     "dt" => dynamic_thresholds::DynamicThresholds(DynamicThresholdsConfig) or ReservedThresholds;
     /// Enhanced dynamic thresholds (EDT): DT that lets a burst through for a bounded time.
-    /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` such queues burst; else `T = alpha*(B-Q)`.
+    /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` is the number of such
+    /// queues; else `T = alpha*(B-Q)`.
     "edt" => enhanced_thresholds::EnhancedThresholds(EnhancedThresholdsConfig);
     /// Traffic-aware thresholds (TDT): DT with more for bursts and less for congested queues.
-    /// `T = a*(B-Q)`: `a` is `alpha_absorb` for a queue that grows by `burst` within `window`, `alpha_evacuate` for one that has not been empty for `evacuate_after`, else `alpha`.
+    /// `T = a*(B-Q)`: `a` is `alpha_absorb` for a queue that grows by `burst` within `window`, `alpha_evacuate` for one
+    /// that has not been empty for `evacuate_after`, else `alpha`.
     "tdt" => traffic_aware::TrafficAware(TrafficAwareConfig);
     /// Flexible buffer (FB): thresholds by priority and by the number of active queues.
-    /// `T = ((alpha/N)*g)*(B-Q)`: `N` are the non-empty queues of the group, `g` is the share of the port.
+    /// `T = ((alpha/N)*g)*(B-Q)`: `N` is the number of non-empty queues of the group, `g` the queue's share of its port.
     "fb" => flexible_buffer::FlexibleBuffer(FlexibleBufferConfig);
-    /// FB approximated by setting DT's alphas anew at every interval (FBA).
-    /// Every interval: `alpha_i = (alpha/N)*g`, as FB has it.
+    /// FB on DT (FBA): sets DT's alphas to those of FB once per interval.
+    /// `alpha_i = (alpha/N)*g` with FB's `N` and `g`, once per interval.
     "fba" => fba::Fba(FbaConfig);
     /// Active buffer management (ABM): thresholds by congested queues and drain rates.
-    /// `T = ((alpha*(B-Q))/n)*m`: `n` are the congested queues of the number, `m` is the drain rate over that of the port, both measured every interval.
+    /// `T = ((alpha*(B-Q))/n)*m`: `n` is the number of congested queues with the same queue number, `m` the drain rate
+    /// divided by the rate of the port; both are measured once per interval.
     "abm" => abm::Abm(AbmConfig) or AbmByLength;
-    /// ABM approximated by setting DT's alphas anew at every interval.
-    /// Every interval: `alpha_i = (alpha/n)*m`, as ABM has it.
+    /// ABM on DT: sets DT's alphas to those of ABM once per interval.
+    /// `alpha_i = (alpha/n)*m` with ABM's `n` and `m`, once per interval.
     "abm-dt" => abm_on_dt::AbmOnDt(AbmOnDtConfig);
     /// Flow-aware buffer (FAB): DT with a larger alpha for the first packets of a flow.
-    /// `T = alpha_short*(B-Q)` for flows that have sent less than `threshold` without a silence longer than `window`.
+    /// `T = alpha_short*(B-Q)` for flows that have sent less than `threshold` since their last pause longer than `window`.
     "fab" => flow_aware::FlowAware(FlowAwareConfig);
     /// Intelligent buffer (IB): DT, fair dropping of long flows, a queue for short ones.
-    /// Its fair dropping is AFD's, by flow or by queue; the queue for short flows is used if it is set.
+    /// Fair dropping is AFD, per flow or per queue. Short flows have a queue of their own if `short_queue` is set.
     "ib" => intelligent_buffer::IntelligentBuffer(IntelligentBufferConfig);
-    /// The longest queue gives way to whoever comes.
+    /// Pushout: the longest queue makes room for an arriving packet.
     /// A packet that does not fit displaces the tail of the longest queue.
     "pushout" => pushout::Pushout(PushoutConfig);
     /// DT that expels from over-allocated queues with spare memory bandwidth.
@@ -179,6 +184,10 @@ fn expels<P: BufferPolicy>(_: &P) -> bool {
     P::EXPELS
 }
 
+fn interval<P: BufferPolicy>(policy: &P) -> Option<Duration> {
+    if P::UPDATES { policy.interval() } else { None }
+}
+
 impl Policy {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
         switch.policy.as_settings().start(switch).0
@@ -196,7 +205,7 @@ impl Policy {
 
     /// How often [`Policy::update`] is due, if ever.
     pub(crate) fn interval(&self) -> Option<Duration> {
-        with_policy!(self, policy => policy.interval())
+        with_policy!(self, policy => interval(policy))
     }
 
     /// The periodic update; see [`BufferPolicy::update`].

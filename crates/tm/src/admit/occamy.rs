@@ -22,7 +22,7 @@ settings! {
     pub struct OccamyConfig {
         /// Per queue number; 8 is the authors' choice.
         pub alpha: PerQueue<f64> = PerQueue::All(8.0) => needed "8.0",
-        /// Bytes of memory bandwidth that a token stands for.
+        /// Bytes of memory reads that one token pays for.
         pub token_cell: Bytes = Bytes::new(200),
         /// Tokens that can be saved up; with 0 nothing is ever expelled.
         pub bucket: u64 = 64,
@@ -52,12 +52,12 @@ impl PolicySettings for OccamyConfig {
     }
 }
 
-/// Tokens as an exact rational. A token is `unit` parts, and `rate` parts come in every picosecond; both are divided by what
-/// they have in common.
+/// Tokens as an exact rational. A token is `unit` parts, and `rate` parts come in every picosecond; both are divided by
+/// what they have in common.
 ///
-/// The level at time `t` is `capacity - (full - t*rate)` while `t*rate` is below `full`, and `capacity` from then on: so the
-/// point at which the bucket is full again is all there is to remember. It is kept in 64 bits as long as they suffice, which
-/// for usual rates is the whole run.
+/// The level at time `t` is `capacity - (full - t*rate)` while `t*rate` is below `full`, and `capacity` from then on:
+/// so the point at which the bucket is full again is all there is to remember. It is kept in 64 bits as long as they
+/// suffice, which for usual rates is the whole run.
 #[derive(Clone, Debug)]
 struct Tokens {
     /// `full`, while it fits.
@@ -152,8 +152,8 @@ impl Tokens {
         Instant::from_ps(now.ps().saturating_add(wait))
     }
 
-    /// The level that an earlier bucket had at `now`, as far as this one holds it; in whole tokens if they are of another
-    /// size.
+    /// The level that an earlier bucket had at `now`, as far as this one holds it; in whole tokens if they are of
+    /// another size.
     fn inherit(&mut self, earlier: &Self, now: Instant) {
         let signed = |parts: u128| i128::try_from(parts).unwrap_or(i128::MAX);
         let mut level = signed(earlier.capacity) - signed(earlier.full().saturating_sub(earlier.parts(now)));

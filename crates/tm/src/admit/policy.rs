@@ -1,14 +1,14 @@
 //! What a buffer policy is: the traits that the policies of this crate implement, and that others can implement.
 
 use super::Policy;
-use super::custom::{Custom, CustomSettings};
+use super::custom::AnyPolicy;
 use crate::buffer::{Buffer, Queue};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
+use crate::custom::Custom;
 use crate::described::Described;
 use crate::packet::Packet;
 use crate::units::{Duration, Instant};
 use crate::verdict::{Explain, Reason, Threshold};
-use alloc::boxed::Box;
 use core::any::Any;
 use core::fmt::Debug;
 
@@ -84,18 +84,19 @@ pub struct Candidate {
 
 /// A buffer policy at work. It reads the buffer and returns an [`Admission`]; the switch alone applies it.
 ///
-/// Only `admit` and `threshold_of` are needed; the rest is for policies that measure, change or expel. Policies keep what they
-/// need up to date through `enqueued` and `dequeued`, so that no packet costs a scan over the queues.
+/// Only `admit` and `threshold_of` are needed; the rest is for policies that measure, change or expel. Policies keep
+/// what they need up to date through `enqueued` and `dequeued`, so that no packet costs a scan over the queues.
 pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
     /// Whether [`enqueued`](Self::enqueued), [`dequeued`](Self::dequeued) and [`passed`](Self::passed) do anything.
     const OBSERVES: bool = false;
+    /// Whether it has an [`interval`](Self::interval) at which [`update`](Self::update) is due.
+    const UPDATES: bool = false;
     /// Whether it expels packets from their queues.
     const EXPELS: bool = false;
-    /// Whether it both expels packets and has an [`interval`](Self::interval).
-    const EXPELS_AND_UPDATES: bool = false;
     /// Whether packets that it has admitted may be pushed out or expelled.
     const TAKES_BACK: bool = Self::EXPELS;
-    /// Whether being asked about a packet changes anything, so that it must not be asked about one larger than the buffer.
+    /// Whether being asked about a packet changes anything, so that it must not be asked about one larger than the
+    /// buffer.
     const COUNTS_ARRIVALS: bool = false;
 
     /// The queue number a packet is put in: its own, unless the policy moves it.
@@ -111,8 +112,8 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
     #[inline(always)]
     fn enqueued(&mut self, _queue: QueueId, _before: u64, _after: u64) {}
 
-    /// A queue has shrunk from `before` to `after` bytes, because a packet of `sent` bytes was picked, or one was pushed out or
-    /// expelled (`sent` = 0).
+    /// A queue has shrunk from `before` to `after` bytes, because a packet of `sent` bytes was picked, or one was
+    /// pushed out or expelled (`sent` = 0).
     #[inline(always)]
     fn dequeued(&mut self, _queue: QueueId, _before: u64, _after: u64, _sent: u32) {}
 
@@ -123,7 +124,7 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
         self.dequeued(queue, u64::from(bytes), 0, bytes);
     }
 
-    /// How often [`update`](Self::update) is due, if ever.
+    /// How often [`update`](Self::update) is due, if ever. It is asked where [`UPDATES`](Self::UPDATES) says so.
     fn interval(&self) -> Option<Duration> {
         None
     }
@@ -133,18 +134,19 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
         false
     }
 
-    /// Makes `times` more updates at once, right after one, if it can tell beforehand what they come to. False if they have
-    /// to be made one by one.
+    /// Makes `times` more updates at once, right after one, if it can tell beforehand what they come to. False if they
+    /// have to be made one by one.
     fn repeat(&mut self, _buffer: &Buffer, _times: u64) -> bool {
         false
     }
 
-    /// The threshold of a queue now, for an ordinary packet of class 0 of a flow not seen before; `None` where a policy has
-    /// none.
+    /// The threshold of a queue now, for an ordinary packet of class 0 of a flow not seen before; `None` where a policy
+    /// has none.
     fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold>;
 
-    /// Goes on from what an earlier policy had learned, when the settings of a switch change. `earlier` is a policy of any kind:
-    /// look with `downcast_ref` whether it is of this one. Lengths of queues are known already, by `enqueued`.
+    /// Goes on from what an earlier policy had learned, when the settings of a switch change. `earlier` is a policy of
+    /// any kind: look with `downcast_ref` whether it is of this one. Lengths of queues are known already, by
+    /// `enqueued`.
     fn inherit(&mut self, _earlier: &dyn Any, _now: Instant) {}
 
     /// A packet, or a header, was picked for transmission.
@@ -200,58 +202,20 @@ pub struct ActivePolicy(pub(crate) Policy);
 impl ActivePolicy {
     /// A policy of another crate. It is called through a pointer; those of this crate are not.
     pub fn new(policy: impl BufferPolicy) -> Self {
-        Self(Policy::Custom(Custom::new(policy)))
+        Self(Policy::Custom(AnyPolicy::new(policy)))
     }
 }
 
 /// The choice of a buffer policy of another crate, with its settings.
-#[derive(Debug)]
-pub struct CustomPolicy {
-    name: &'static str,
-    about: &'static str,
-    settings: Box<dyn CustomSettings>,
-}
+pub type CustomPolicy = Custom<dyn PolicySettings>;
 
 impl CustomPolicy {
     /// A policy by the name that it has in files, one sentence about it, and its settings.
     pub fn new(
         name: &'static str,
         about: &'static str,
-        settings: impl PolicySettings + Clone + Debug + Send + Sync + 'static,
+        settings: impl PolicySettings + Clone + Send + Sync + 'static,
     ) -> Self {
-        Self { name, about, settings: Box::new(settings) }
-    }
-
-    pub(super) const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    pub(super) fn about(&self) -> &'static str {
-        self.about
-    }
-
-    pub(super) fn rule(&self) -> &'static str {
-        ""
-    }
-
-    pub(super) fn described(&mut self) -> &mut dyn Described {
-        self.settings.described()
-    }
-
-    pub(super) fn settings(&self) -> &dyn PolicySettings {
-        self.settings.settings()
-    }
-}
-
-impl Clone for CustomPolicy {
-    fn clone(&self) -> Self {
-        Self { name: self.name, about: self.about, settings: self.settings.copy() }
-    }
-}
-
-impl PartialEq for CustomPolicy {
-    fn eq(&self, other: &Self) -> bool {
-        let (one, two) = (self.settings(), other.settings());
-        self.name == other.name && (0..one.fields().len()).all(|field| one.get(field) == two.get(field))
+        Self::of(name, about, settings, |settings| settings)
     }
 }

@@ -1,5 +1,5 @@
-//! What FB and FBA know of the other queues: how many of a priority group wait, and which share of its port a queue gets
-//! from the scheduler.
+//! What FB and FBA know of the other queues: how many of a priority group wait, and which share of its port a queue
+//! gets from the scheduler.
 
 use super::QueueId;
 use crate::config::ValidConfig;
@@ -52,8 +52,8 @@ impl Shares {
         }
     }
 
-    /// `N_p` and `g_i` of FB: non-empty queues of the group, and the queue's share of its port, counting the queue as one of
-    /// them.
+    /// `N_p` and `g_i` of FB: non-empty queues of the group, and the queue's share of its port, counting the queue as
+    /// one of them.
     #[inline(always)]
     pub(super) fn counting(&self, queue: usize, port: usize, waits: bool) -> (f64, f64) {
         let Member { group, weight } = self.members[queue];

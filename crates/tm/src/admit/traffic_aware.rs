@@ -1,4 +1,5 @@
-//! Traffic-aware dynamic thresholds (TDT; Huang, Wang and Cui, INFOCOM 2021): DT whose alpha follows what a queue is going through.
+//! Traffic-aware dynamic thresholds (TDT; Huang, Wang and Cui, INFOCOM 2021): DT whose alpha follows what a queue is
+//! going through.
 //!
 //! `T_i = a*(B-Q)`, where `a` depends on the state of the queue:
 //!
@@ -6,10 +7,10 @@
 //! * *absorb*: `alpha_absorb`, more, for a queue that takes in a burst;
 //! * *evacuate*: `alpha_evacuate`, less, for a queue that has been congested for so long that it holds up others.
 //!
-//! The paper detects bursts and long congestion with counters at the enqueue and dequeue of a port. Here an arrival looks, before it
-//! is judged, at the queue that it finds: an empty one becomes normal. One that has not been empty for `evacuate_after` evacuates, until
-//! it is. One that has grown by `burst` or more within `window` absorbs; one that has not grown from one window to the next is normal
-//! again.
+//! The paper detects bursts and long congestion with counters at the enqueue and dequeue of a port. Here an arrival
+//! looks, before it is judged, at the queue that it finds: an empty one becomes normal. One that has not been empty for
+//! `evacuate_after` evacuates, until it is. One that has grown by `burst` or more within `window` absorbs; one that has
+//! not grown from one window to the next is normal again.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
@@ -31,11 +32,11 @@ settings! {
         pub alpha_absorb: f64 = 8.0,
         /// In the evacuate state.
         pub alpha_evacuate: f64 = 0.25,
-        /// A queue that grows by so much within the window takes in a burst.
+        /// A queue that grows by this much within `window` is in the absorb state.
         pub burst: Bytes = Bytes::new(15_000),
-        /// The time in which growth is measured.
+        /// The time over which growth is measured.
         pub window: Duration = Duration::from_us(50),
-        /// A queue that has not been empty for so long is to be evacuated.
+        /// A queue that has not been empty for this long is in the evacuate state.
         pub evacuate_after: Duration = Duration::from_us(5_000),
     }
 }
@@ -172,7 +173,8 @@ mod tests {
         matches!(outcome, Outcome::Verdict(Verdict::Queued { .. }))
     }
 
-    /// `B` = 12,000. Normal: 0.5*(12,000-4,000) = 4,000. Absorb: 2*(12,000-8,000) = 8,000. Evacuate: 0.2*(12,000-2,000) = 2,000.
+    /// `B` = 12,000. Normal: 0.5*(12,000-4,000) = 4,000. Absorb: 2*(12,000-8,000) = 8,000. Evacuate: 0.2*(12,000-2,000)
+    /// = 2,000.
     #[test]
     fn a_slow_queue_is_normal() {
         let mut tm = switch();

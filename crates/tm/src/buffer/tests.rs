@@ -43,11 +43,11 @@ fn cell_pointers_are_spliced_back_whole() {
         waiting.push(slot);
     }
     assert_eq!(buffer.remaining(), 100);
-    assert!(buffer.is_consistent(|_| waiting.clone(), 0));
-    buffer.release(0, waiting.remove(1), false);
+    assert!(buffer.is_consistent(|_| waiting.clone()));
+    buffer.release(0, waiting.remove(1));
     assert_eq!(buffer.remaining(), 400);
-    assert!(buffer.is_consistent(|_| waiting.clone(), 0));
+    assert!(buffer.is_consistent(|_| waiting.clone()));
     let mut broken = buffer.clone();
     broken.cells.as_mut().unwrap().free_head = 1;
-    assert!(!broken.is_consistent(|_| waiting.clone(), 0));
+    assert!(!broken.is_consistent(|_| waiting.clone()));
 }

@@ -1,29 +1,95 @@
 //! Marking: who carries a congestion mark, or is dropped in its stead. One file a rule.
+//!
+//! A rule is a [`MarkingRule`], its settings are a config type that implements [`MarkSettings`]. `rules!` below lists
+//! all of them: a new one is a file and its lines there. One of another crate is a [`CustomMark`].
 
+mod custom;
 mod red;
+mod rule;
 mod step_ecn;
 
-pub use red::RedConfig;
-pub use step_ecn::StepConfig;
+pub use rule::{ActiveRule, CustomMark, MarkSettings, MarkingRule};
 
-use crate::config::{ConfigError, ValidConfig};
+use crate::buffer::Buffer;
+use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::{kinds, words};
 use crate::units::Instant;
-use red::Red;
-use step_ecn::Step;
+use custom::AnyRule;
 
-kinds! {
-    /// Which rule, with its settings.
-    #[derive(Clone, Debug, PartialEq)]
-    pub enum MarkConfig {
-        /// Everything above a queue length (DCTCP).
-        "step" => Step(StepConfig),
-        /// With a probability that grows with the queue length.
-        "red" => Red(RedConfig),
-    }
+/// Makes [`MarkConfig`], the choice of a rule, and [`Rule`], a rule at work. A row has a sentence, the name in files,
+/// the module and the rule with its config type.
+macro_rules! rules {
+    ($(#[doc = $about:literal] $word:literal => $module:ident::$rule:ident($config:ident);)*) => {
+        $(pub use $module::$config;)*
+
+        kinds! {
+            /// Which rule, with its settings.
+            #[derive(Clone, Debug, PartialEq)]
+            pub enum MarkConfig {
+                $(#[doc = $about] $word => $rule($config),)*
+            }
+            custom CustomMark
+        }
+
+        impl MarkConfig {
+            fn as_settings(&self) -> &dyn MarkSettings {
+                match self {
+                    $(Self::$rule(config) => config,)*
+                    Self::Custom(custom) => custom.role(),
+                }
+            }
+        }
+
+        /// A rule at work.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Rule {
+            $($rule($module::$rule),)*
+            Custom(AnyRule),
+        }
+
+        $(impl From<$module::$rule> for ActiveRule {
+            fn from(rule: $module::$rule) -> Self {
+                Self(Rule::$rule(rule))
+            }
+        })*
+
+        impl Rule {
+            #[inline]
+            fn hits(&mut self, now: Instant, queue: usize, buffer: &Buffer) -> bool {
+                match self {
+                    $(Self::$rule(rule) => rule.hits(now, queue, buffer),)*
+                    Self::Custom(rule) => rule.hits(now, queue, buffer),
+                }
+            }
+
+            #[inline]
+            fn emptied(&mut self, now: Instant, queue: usize) {
+                match self {
+                    $(Self::$rule(rule) => rule.emptied(now, queue),)*
+                    Self::Custom(rule) => rule.emptied(now, queue),
+                }
+            }
+
+            /// Goes on from where an earlier rule was, if it is of the same kind.
+            fn succeed(&mut self, earlier: &Self) {
+                match (self, earlier) {
+                    $((Self::$rule(new), Self::$rule(old)) => new.inherit(old),)*
+                    (Self::Custom(new), Self::Custom(old)) => new.inherit(old),
+                    _ => {}
+                }
+            }
+        }
+    };
 }
 
-/// What happens to a packet that the rule hits.
+rules! {
+    /// Marks every packet above a queue length (DCTCP).
+    "step" => step_ecn::Step(StepConfig);
+    /// Marks with a probability that grows with the queue length (RED).
+    "red" => red::Red(RedConfig);
+}
+
+/// What happens to a packet that the rule selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MarkAction {
     /// It is marked if it is ECN-capable, and left alone otherwise.
@@ -38,11 +104,8 @@ pub enum MarkAction {
 words!(MarkAction { Mark = "mark", Drop = "drop", MarkOrDrop = "mark-or-drop" });
 
 impl MarkConfig {
-    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
-        match self {
-            Self::Step(_) => Ok(()),
-            Self::Red(config) => config.validate(),
-        }
+    pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
+        self.as_settings().validate(switch)
     }
 }
 
@@ -54,32 +117,27 @@ pub(crate) enum Mark {
     Drop,
 }
 
-/// A rule at work.
+/// The marking of a switch: a rule, if there is one, and what happens to the packets that it hits.
 #[derive(Clone, Debug)]
-pub(crate) enum Marker {
-    Off,
-    Step(Step, MarkAction),
-    Red(Red, MarkAction),
+pub(crate) struct Marker {
+    rule: Option<Rule>,
+    action: MarkAction,
 }
 
 impl Marker {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
-        match &switch.mark {
-            None => Self::Off,
-            Some(MarkConfig::Step(config)) => Self::Step(Step::new(config), config.action),
-            Some(MarkConfig::Red(config)) => Self::Red(Red::new(config, switch), config.action),
+        let settings = switch.mark.as_ref().map(MarkConfig::as_settings);
+        Self {
+            rule: settings.map(|settings| settings.start(switch).0),
+            action: settings.map_or(MarkAction::Mark, MarkSettings::action),
         }
     }
 
-    /// `length` is `q_i` before the packet is added.
+    /// What becomes of a packet that is about to join its queue.
     #[inline]
-    pub(crate) fn judge(&mut self, now: Instant, queue: usize, length: u64, ect: bool) -> Mark {
-        let (hit, action) = match self {
-            Self::Off => return Mark::No,
-            Self::Step(step, action) => (step.hits(length), *action),
-            Self::Red(red, action) => (red.hits(now, queue, length), *action),
-        };
-        match (hit, action, ect) {
+    pub(crate) fn judge(&mut self, now: Instant, queue: usize, buffer: &Buffer, ect: bool) -> Mark {
+        let Some(rule) = &mut self.rule else { return Mark::No };
+        match (rule.hits(now, queue, buffer), self.action, ect) {
             (false, _, _) | (true, MarkAction::Mark, false) => Mark::No,
             (true, MarkAction::Mark | MarkAction::MarkOrDrop, true) => Mark::Yes,
             (true, MarkAction::Drop, _) | (true, MarkAction::MarkOrDrop, false) => Mark::Drop,
@@ -89,15 +147,15 @@ impl Marker {
     /// A queue has emptied.
     #[inline]
     pub(crate) fn emptied(&mut self, now: Instant, queue: usize) {
-        if let Self::Red(red, _) = self {
-            red.emptied(now, queue);
+        if let Some(rule) = &mut self.rule {
+            rule.emptied(now, queue);
         }
     }
 
-    /// Goes on from the averages of an earlier marker.
+    /// Goes on from what the rule of an earlier marker had seen.
     pub(crate) fn succeed(&mut self, earlier: &Self) {
-        if let (Self::Red(new, _), Self::Red(old, _)) = (self, earlier) {
-            new.inherit(old);
+        if let (Some(new), Some(old)) = (&mut self.rule, &earlier.rule) {
+            new.succeed(old);
         }
     }
 }

@@ -1,11 +1,13 @@
-//! RED: marks with a probability that grows linearly from 0 at `min` to `probability` at `max`, and with certainty above.
+//! RED: marks with a probability that grows linearly from 0 at `min` to `probability` at `max`, and with certainty
+//! above.
 //!
-//! The length is that of the queue before the packet joins, or its moving average `avg += weight * (q - avg)` taken at every
-//! arrival. While a queue is empty its average decays as if packets of `mean_packet` bytes had found it empty at the rate
-//! of the port, so that an idle time does not leave an old average behind.
+//! The length is that of the queue before the packet joins, or its moving average `avg += weight * (q - avg)` taken at
+//! every arrival. While a queue is empty its average decays as if packets of `mean_packet` bytes had found it empty at
+//! the rate of the port, so that an idle time does not leave an old average behind.
 
-use super::MarkAction;
-use crate::config::{ConfigError, ValidConfig};
+use super::{ActiveRule, MarkAction, MarkSettings, MarkingRule};
+use crate::buffer::Buffer;
+use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
 use crate::random::Random;
 use crate::units::{Bytes, Duration, Instant};
@@ -19,21 +21,29 @@ settings! {
     pub struct RedConfig {
         /// Below this length nothing is marked.
         pub min: Bytes = Bytes::new(30_000) => given "\"30KB\"",
-        /// From this length on everything is.
+        /// From this length on every packet is marked.
         pub max: Bytes = Bytes::new(90_000) => given "\"90KB\"",
         /// The probability just below `max`.
         pub probability: f64 = 1.0,
-        /// The weight of a new length in the average; without it the length counts as it is.
+        /// The weight of a new length in the moving average; without it the current length is used.
         pub weight: Option<f64> = None,
-        /// For the decay of the average of an empty queue.
+        /// The packet size that the decay of the average assumes while the queue is empty.
         pub mean_packet: Bytes = Bytes::new(1_000),
-        /// What happens to a packet that the rule hits.
+        /// What happens to a packet that the rule selects.
         pub action: MarkAction = MarkAction::Mark,
     }
 }
 
-impl RedConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+impl MarkSettings for RedConfig {
+    fn action(&self) -> MarkAction {
+        self.action
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActiveRule {
+        Red::new(self, switch).into()
+    }
+
+    fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
         if self.max < self.min {
             return Err(ConfigError::new("ecn.max", self.max, format!("it is below ecn.min ({})", self.min))
                 .remedy("give a max that is at least min"));
@@ -88,7 +98,8 @@ impl Red {
         }
     }
 
-    pub(super) fn hits(&mut self, now: Instant, queue: usize, length: u64) -> bool {
+    /// Whether the rule hits a packet that finds so many bytes in its queue.
+    fn hits_at(&mut self, now: Instant, queue: usize, length: u64) -> bool {
         let length = match self.weight {
             None => length as f64,
             Some(weight) => self.average(now, queue, length as f64, weight),
@@ -112,14 +123,20 @@ impl Red {
         average.length += weight * (length - average.length);
         average.length
     }
+}
 
-    pub(super) fn emptied(&mut self, now: Instant, queue: usize) {
+impl MarkingRule for Red {
+    fn hits(&mut self, now: Instant, queue: usize, buffer: &Buffer) -> bool {
+        self.hits_at(now, queue, buffer.length(queue))
+    }
+
+    fn emptied(&mut self, now: Instant, queue: usize) {
         if self.weight.is_some() {
             self.averages[queue].empty_since = Some(now);
         }
     }
 
-    pub(super) fn inherit(&mut self, earlier: &Self) {
+    fn inherit(&mut self, earlier: &Self) {
         self.averages.clone_from(&earlier.averages);
         self.random = earlier.random.clone();
     }
@@ -141,7 +158,6 @@ fn power(base: f64, exponent: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::TmConfig;
     use crate::units::Rate;
 
     fn red(config: &RedConfig) -> Red {
@@ -152,7 +168,8 @@ mod tests {
     #[test]
     fn linear_between_min_and_max() {
         let mut red = red(&RedConfig { probability: 0.5, ..RedConfig::default() });
-        let mut share = |length| (0..20_000).filter(|_| red.hits(Instant::ZERO, 0, length)).count() as f64 / 20_000.0;
+        let mut share =
+            |length| (0..20_000).filter(|_| red.hits_at(Instant::ZERO, 0, length)).count() as f64 / 20_000.0;
         assert_eq!(share(29_999), 0.0);
         assert_eq!(share(30_000), 0.0);
         assert!((share(60_000) - 0.25).abs() < 0.02);
@@ -163,12 +180,12 @@ mod tests {
     #[test]
     fn the_average_follows_slowly_and_decays_when_idle() {
         let mut red = red(&RedConfig { weight: Some(0.5), ..RedConfig::default() });
-        assert!(!red.hits(Instant::ZERO, 0, 50_000)); // average 25,000
-        red.hits(Instant::ZERO, 0, 50_000);
+        assert!(!red.hits_at(Instant::ZERO, 0, 50_000)); // average 25,000
+        red.hits_at(Instant::ZERO, 0, 50_000);
         assert_eq!(red.averages[0].length, 37_500.0);
         red.emptied(Instant::from_ps(1_000_000), 0);
         // 1000 bytes at 8 Gb/s take 1 us: after 3 us the average has been halved three times, then halved again.
-        red.hits(Instant::from_ps(4_000_000), 0, 0);
+        red.hits_at(Instant::from_ps(4_000_000), 0, 0);
         assert_eq!(red.averages[0].length, 37_500.0 / 16.0);
     }
 }

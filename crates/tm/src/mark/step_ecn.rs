@@ -1,16 +1,18 @@
 //! Step marking: a packet that finds `K_ecn` bytes or more in its queue is marked (DCTCP).
 
-use super::MarkAction;
+use super::{ActiveRule, MarkAction, MarkSettings, MarkingRule};
+use crate::buffer::Buffer;
+use crate::config::ValidConfig;
 use crate::described::settings;
-use crate::units::Bytes;
+use crate::units::{Bytes, Instant};
 
 settings! {
     /// Settings of step marking.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct StepConfig {
-        /// From this queue length on everything is marked: `K_ecn`.
+        /// The queue length from which on every packet is marked: `K_ecn`.
         pub threshold: Bytes = Bytes::new(30_000) => given "\"30KB\"",
-        /// What happens to a packet that the rule hits.
+        /// What happens to a packet that the rule selects.
         pub action: MarkAction = MarkAction::Mark,
     }
 }
@@ -20,13 +22,19 @@ pub(crate) struct Step {
     threshold: u64,
 }
 
-impl Step {
-    pub(super) fn new(config: &StepConfig) -> Self {
-        Self { threshold: config.threshold.get() }
+impl MarkSettings for StepConfig {
+    fn action(&self) -> MarkAction {
+        self.action
     }
 
+    fn start(&self, _: &ValidConfig) -> ActiveRule {
+        Step { threshold: self.threshold.get() }.into()
+    }
+}
+
+impl MarkingRule for Step {
     #[inline]
-    pub(super) fn hits(&self, length: u64) -> bool {
-        length >= self.threshold
+    fn hits(&mut self, _: Instant, queue: usize, buffer: &Buffer) -> bool {
+        buffer.length(queue) >= self.threshold
     }
 }

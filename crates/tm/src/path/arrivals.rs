@@ -1,12 +1,19 @@
-//! Packets that arrive: steps 1 to 6 of the specification, on the fast paths and on the full one.
+//! Packets that arrive, on the fast paths and on the full one. An arrival has six steps:
+//!
+//! 1. A packet that is larger than the whole buffer is dropped.
+//! 2. Its queue may be full in packets or above a watermark, or the scheduler may refuse its rank (AIFO, RIFO).
+//! 3. The buffer policy admits it, rejects it, or has others pushed out for it.
+//! 4. What steps 2 and 3 reject is trimmed, returned to the sender or dropped.
+//! 5. The marking rule marks it, or drops it instead.
+//! 6. It joins its queue, unless a scheduler with an order of its own has no place for it.
 
-use super::{Checks, Full, Path};
+use super::{Checks, Dropped, Full, Path};
 use crate::admit::{Admission, Arrival, BufferPolicy, QueueId};
 use crate::buffer::{Descriptor, Taken};
 use crate::mark::Mark;
 use crate::packet::{Packet, PacketId};
 use crate::schedule::Join;
-use crate::trim::TrimConfig;
+use crate::trim::{Header, TrimConfig};
 use crate::units::{Bytes, Instant};
 use crate::verdict::{Explain, Lost, Outcome, Reason, Verdict, Wire};
 
@@ -39,7 +46,7 @@ impl Path {
         why.note(|e| self.describe(e, now, place.queue, charge));
         // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
         if P::COUNTS_ARRIVALS && charge > self.buffer.capacity() {
-            return self.oversize(packet.bytes, place).into();
+            return self.oversize(packet, place).into();
         }
         // Step 2.
         if C::AIFO && charge <= self.buffer.capacity() {
@@ -66,8 +73,8 @@ impl Path {
         // Steps 5 and 6.
         let Self { ports, buffer, .. } = self;
         let port = &mut ports[place.port];
-        // A packet that the policy has moved to another queue waits there until the caller asks for it and is told the queue;
-        // and so does one that others had to give way to.
+        // A packet that the policy has moved to another queue waits there until the caller asks for it and is told the
+        // queue; and so does one that others had to give way to.
         let alone = wire == Wire::Idle
             && number == packet.queue as usize
             && port.is_empty()
@@ -81,7 +88,8 @@ impl Path {
         }
         let descriptor = Descriptor::new(packet.id, packet.bytes, packet.bytes, packet.rank);
         let before = buffer.append::<true>(place.queue, descriptor);
-        self.joined(policy, now, place, number, charge, before);
+        port.grew(number, charge, before);
+        self.joined(policy, now, place, charge, before);
         let marked = C::LIMITS && before >= self.step && packet.ect;
         if marked {
             self.losses[place.queue].marked.add(packet.bytes);
@@ -89,8 +97,8 @@ impl Path {
         if alone { self.send_alone(policy, now, place.port) } else { Verdict::Queued { marked }.into() }
     }
 
-    /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a caller can keep
-    /// the packet in registers.
+    /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a
+    /// caller can keep the packet in registers.
     #[inline(never)]
     pub(crate) fn offer_full<P: BufferPolicy>(
         &mut self,
@@ -124,12 +132,12 @@ impl Path {
         why.note(|e| self.describe(e, now, place.queue, charge));
         // Step 1.
         if charge > self.buffer.capacity() {
-            return (number, self.oversize(packet.bytes, place));
+            return (number, self.oversize(packet, place));
         }
         // Step 2.
         let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
         let waiting = self.buffer.queues[place.queue].packets();
-        let refused = match self.by_rank && !self.scheduler.admits(place.port, rank, waiting, why) {
+        let refused = match self.ranked && !self.sorted && !self.scheduler.admits(place.port, rank, waiting, why) {
             true => Some(Reason::Rank),
             false => self.check_limits(place),
         };
@@ -147,9 +155,9 @@ impl Path {
             }
         }
         // Step 5.
-        let mark = self.marker.judge(now, place.queue, self.buffer.length(place.queue), packet.ect);
+        let mark = self.marker.judge(now, place.queue, &self.buffer, packet.ect);
         if mark == Mark::Drop {
-            return (number, self.drop(packet.bytes, place, Reason::Marking, why));
+            return (number, self.drop(packet.id, packet.bytes, place, Reason::Marking, why));
         }
         // Step 6.
         let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
@@ -160,7 +168,7 @@ impl Path {
                     self.push_out(policy, now, place.queue);
                     0
                 }
-                Join::No => return (number, self.drop(packet.bytes, place, Reason::Rank, why)),
+                Join::No => return (number, self.drop(packet.id, packet.bytes, place, Reason::Rank, why)),
             };
             let (slot, before) = self.buffer.adopt(place.queue, descriptor);
             self.scheduler.insert(packet, slot, lane, &mut self.buffer.slots);
@@ -172,14 +180,16 @@ impl Path {
         if marked {
             self.losses[place.queue].marked.add(packet.bytes);
         }
-        self.joined(policy, now, place, number, charge, before);
+        self.ports[place.port].grew(number, charge, before);
+        self.joined(policy, now, place, charge, before);
         if self.ranked {
             self.ranker.joined(packet, rank);
         }
         (number, Verdict::Queued { marked })
     }
 
-    /// The only packet of an idle port, which was queued unmarked, leaves at once, unless it is not eligible yet (PIEO).
+    /// The only packet of an idle port, which was queued unmarked, leaves at once, unless it is not eligible yet
+    /// (PIEO).
     #[inline(never)]
     fn send_alone<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, port: usize) -> Outcome {
         if self.transmit::<_, Full>(policy, now, port).is_some() {
@@ -189,12 +199,12 @@ impl Path {
     }
 
     #[cold]
-    fn oversize(&mut self, bytes: u32, place: QueueId) -> Verdict {
-        self.losses[place.queue].drop(Reason::Oversize, bytes);
-        Verdict::Dropped { reason: Reason::Oversize }
+    fn oversize(&mut self, packet: &Packet, place: QueueId) -> Verdict {
+        self.lose(packet.id, packet.bytes, place, Reason::Oversize)
     }
 
-    /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects it.
+    /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects
+    /// it.
     #[inline(always)]
     fn check_limits(&self, place: QueueId) -> Option<Reason> {
         let queue = &self.buffer.queues[place.queue];
@@ -207,27 +217,25 @@ impl Path {
         }
     }
 
-    /// What follows when a packet has joined its queue, which held `before` bytes.
+    /// What follows when a packet has joined its queue, which held `before` bytes, and its port.
     #[inline(always)]
-    fn joined<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        now: Instant,
-        place: QueueId,
-        number: usize,
-        charge: u64,
-        before: u64,
-    ) {
-        self.ports[place.port].grew(number, charge, before);
+    fn joined<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, place: QueueId, charge: u64, before: u64) {
         policy.enqueued(place, before, before + charge);
         self.see_to_expulsions(policy, now, true);
     }
 
     /// Step 4 where nothing is trimmed.
     #[inline(always)]
-    fn drop(&mut self, bytes: u32, place: QueueId, reason: Reason, why: &mut impl Explain) -> Verdict {
+    fn drop(&mut self, id: PacketId, bytes: u32, place: QueueId, reason: Reason, why: &mut impl Explain) -> Verdict {
         why.note(|e| e.holders = self.holders());
+        self.lose(id, bytes, place, reason)
+    }
+
+    /// A packet is gone; the caller may still keep its header.
+    #[inline(always)]
+    fn lose(&mut self, id: PacketId, bytes: u32, place: QueueId, reason: Reason) -> Verdict {
         self.losses[place.queue].drop(reason, bytes);
+        self.last_drop = Some(Dropped { id, queue: place.queue as u32, bytes, reason });
         Verdict::Dropped { reason }
     }
 
@@ -243,11 +251,11 @@ impl Path {
         why: &mut impl Explain,
     ) -> Verdict {
         if charge > self.buffer.capacity() {
-            self.oversize(packet.bytes, place)
+            self.oversize(packet, place)
         } else if self.config.trim.is_some() {
             self.trim(policy, packet.id, packet.bytes, place, reason, why)
         } else {
-            self.drop(packet.bytes, place, reason, why)
+            self.drop(packet.id, packet.bytes, place, reason, why)
         }
     }
 
@@ -262,8 +270,9 @@ impl Path {
         reason: Reason,
         why: &mut impl Explain,
     ) -> Verdict {
-        let Some(trim) = &self.config.trim else { return self.drop(bytes, place, reason, why) };
+        let Some(trim) = &self.config.trim else { return self.drop(id, bytes, place, reason, why) };
         why.note(|e| e.holders = self.holders());
+        let number = self.number(place);
         let losses = &mut self.losses[place.queue];
         match trim {
             TrimConfig::SourceFlowControl(_) => {
@@ -271,34 +280,31 @@ impl Path {
                 Verdict::Returned { reason }
             }
             TrimConfig::Ndp(config) => {
-                let headers = &mut self.ports[place.port].headers;
+                let headers = &mut self.header_queues[place.port];
                 if headers.len() < config.header_capacity {
                     losses.trimmed.add(bytes);
-                    let size = bytes.min(config.size.get() as u32);
-                    // The rank of a header tells its queue, for the counters.
-                    let header = Descriptor::new(id, size, 0, place.queue as u64).cut();
-                    let slot = self.buffer.slots.allocate(header);
-                    self.buffer.slots.push_back(headers, slot);
+                    let bytes = bytes.min(config.size.get() as u32);
+                    headers.push_back(Header { id, bytes, number: number as u32 });
+                    self.ports[place.port].headers += 1;
                     Verdict::Trimmed { reason }
                 } else if config.return_to_sender {
                     losses.returned.add(bytes);
                     Verdict::Returned { reason }
                 } else {
-                    losses.drop(Reason::HeaderFull, bytes);
-                    Verdict::Dropped { reason: Reason::HeaderFull }
+                    self.lose(id, bytes, place, Reason::HeaderFull)
                 }
             }
             TrimConfig::CutPayload(config) => {
                 let size = bytes.min(config.size.get() as u32);
                 let charge = self.buffer.charge(size);
                 if charge > self.buffer.remaining() {
-                    losses.drop(Reason::HeaderFull, bytes);
-                    return Verdict::Dropped { reason: Reason::HeaderFull };
+                    return self.lose(id, bytes, place, Reason::HeaderFull);
                 }
                 losses.trimmed.add(bytes);
                 let header = Descriptor::new(id, size, charge as u32, 0).cut();
                 let before = self.buffer.append::<false>(place.queue, header);
-                self.joined(policy, self.clock, place, self.number(place), charge, before);
+                self.ports[place.port].grew(number, charge, before);
+                self.joined(policy, self.clock, place, charge, before);
                 Verdict::Trimmed { reason }
             }
         }
@@ -326,7 +332,9 @@ impl Path {
         self.buffer.read_for_expulsion += charge;
         policy.dequeued(place, after + charge, after, 0);
         self.losses[place.queue].drop(reason, bytes);
-        self.losses[place.queue].headers_lost += u64::from(header);
+        if header {
+            self.losses[place.queue].headers_lost.add(bytes);
+        }
         if after == 0 {
             self.marker.emptied(now, place.queue);
             self.ports[place.port].cursor.emptied(number);

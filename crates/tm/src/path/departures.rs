@@ -4,7 +4,7 @@ use super::{Departures, Full, Path};
 use crate::admit::{BufferPolicy, QueueId};
 use crate::buffer::Taken;
 use crate::schedule::Turn;
-use crate::trim::{HeaderTurn, TrimConfig};
+use crate::trim::{Header, HeaderTurn, TrimConfig};
 use crate::units::Instant;
 use crate::verdict::{Departure, Reason};
 
@@ -18,7 +18,7 @@ impl Path {
         port: usize,
     ) -> Option<Departure> {
         if D::FAST {
-            if !self.ports[port].headers.is_empty() {
+            if self.ports[port].headers > 0 {
                 return self.transmit_full(policy, now, port);
             }
         } else if self.header_next(now, port) {
@@ -33,7 +33,7 @@ impl Path {
         state.turn = HeaderTurn::default();
         let (number, taken) = if !D::FAST && *sorted {
             let slot = scheduler.take_next(now, port, &mut buffer.slots)?;
-            (0, buffer.release(first_queue, slot, true))
+            (0, buffer.release(first_queue, slot))
         } else {
             let number = if D::ROUND_ROBIN || *round_robin {
                 state.cursor.advance(state.waiting)
@@ -43,9 +43,9 @@ impl Path {
             (
                 number,
                 if D::FAST {
-                    buffer.pop_head::<true>(first_queue + number, true)
+                    buffer.pop_head::<true>(first_queue + number)
                 } else {
-                    buffer.pop_head::<false>(first_queue + number, true)
+                    buffer.pop_head::<false>(first_queue + number)
                 },
             )
         };
@@ -89,17 +89,18 @@ impl Path {
         let state = &mut self.ports[port];
         // Data that may not leave yet does not hold up headers.
         let may_leave = self.scheduler.next_eligible(port).is_none_or(|at| at <= now);
-        let (headers, data) = (!state.headers.is_empty(), state.waiting != 0 && may_leave);
+        let (headers, data) = (state.headers > 0, state.waiting != 0 && may_leave);
         (headers || data) && state.turn.header_next(config, headers, data)
     }
 
     fn transmit_header<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
-        let slot = self.buffer.slots.pop_front(&mut self.ports[port].headers)?;
-        let header = self.buffer.slots.release(slot);
-        self.losses[header.rank as usize].headers_sent.add(header.bytes());
-        policy.sent(now, header.bytes());
+        let Header { id, bytes, number } = self.header_queues[port].pop_front()?;
+        let state = &mut self.ports[port];
+        state.headers -= 1;
+        self.losses[state.first_queue + number as usize].headers_sent.add(bytes);
+        policy.sent(now, bytes);
         self.see_to_expulsions(policy, now, false);
-        Some(Departure::of_header(header.id, header.bytes()))
+        Some(Departure::of_header(id, bytes, number))
     }
 
     /// After a change of the buffer or of the tokens: expulsions are to be tried at the end of this instant.
@@ -108,7 +109,7 @@ impl Path {
         if P::EXPELS {
             let likely = filled && self.due != Instant::NEVER;
             let expulsion = policy.not_before(now, &self.buffer, likely);
-            self.due = if P::EXPELS_AND_UPDATES { expulsion.min(self.next_update) } else { expulsion };
+            self.due = if P::UPDATES { expulsion.min(self.next_update) } else { expulsion };
         }
     }
 
@@ -127,8 +128,8 @@ impl Path {
         }
     }
 
-    /// Expels the next packet that can be expelled by the end of an instant. Returns when that was, or, if none can, when
-    /// the next try is.
+    /// Expels the next packet that can be expelled by the end of an instant. Returns when that was, or, if none can,
+    /// when the next try is.
     fn expel_one<P: BufferPolicy>(
         &mut self,
         policy: &mut P,

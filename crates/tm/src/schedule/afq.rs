@@ -1,15 +1,16 @@
-//! AFQ, approximate fair queueing: a calendar of FIFO queues, one per round, and a sketch of every flow's bid (Sharma et al.,
-//! NSDI 2018).
+//! AFQ, approximate fair queueing: a calendar of FIFO queues, one per round, and a sketch of every flow's bid (Sharma
+//! et al., NSDI 2018).
 //!
-//! A packet's bid is `max(bid of its flow, round * bytes_per_round) + L`; it is sent in the round `bid / bytes_per_round`. A
-//! packet whose round is `queues` or more away is dropped, and its flow's bid stays as it was. The bids are kept in a count-min
-//! sketch, which never bids too low. The round moves on when its queue is empty and another is not.
+//! A packet's bid is `max(bid of its flow, round * bytes_per_round) + L`; it is sent in the round `bid /
+//! bytes_per_round`. A packet whose round is `queues` or more away is dropped, and its flow's bid stays as it was. The
+//! bids are kept in a count-min sketch, which never bids too low. The round moves on when its queue is empty and
+//! another is not.
 //!
-//! `queues` or more, not more than `queues`: the calendar has a queue for each of the rounds from the current one, `r`, to
-//! `r + queues - 1`. A packet of round `r + queues` would join the queue that is being served and leave with round `r`, before the
-//! packets of its flow that bid less.
+//! `queues` or more, not more than `queues`: the calendar has a queue for each of the rounds from the current one, `r`,
+//! to `r + queues - 1`. A packet of round `r + queues` would join the queue that is being served and leave with round
+//! `r`, before the packets of its flow that bid less.
 
-use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
+use super::{ActiveScheduler, Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::buffer::{Descriptors, List, Slot};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
@@ -25,7 +26,7 @@ settings! {
     pub struct AfqConfig {
         /// FIFO queues in the calendar.
         pub queues: usize = 32 => needed "32",
-        /// What a flow may send in a round.
+        /// Bytes that a flow may send per round.
         pub bytes_per_round: Bytes = Bytes::new(1_500) => needed "1500",
         /// Rows of the sketch.
         pub rows: usize = 4,
@@ -39,12 +40,12 @@ impl SchedulerSettings for AfqConfig {
         Service::OwnOrder
     }
 
-    fn lanes(&self) -> Vec<u64> {
-        vec![self.queues as u64, self.bytes_per_round.get(), self.rows as u64, self.columns as u64]
+    fn layout(&self) -> Option<Vec<u64>> {
+        Some(vec![self.queues as u64, self.bytes_per_round.get(), self.rows as u64, self.columns as u64])
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::Afq(Afq::new(self, switch))
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Afq(Afq::new(self, switch)).into()
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
@@ -175,7 +176,8 @@ mod tests {
         assert_eq!(afq.join(&packet(2, 600), 0), Join::Yes(0));
     }
 
-    /// Four queues of 1,000 bytes a round, by hand. In round 0 the last bid that is admitted is 3,999, in round 1 it is 4,999.
+    /// Four queues of 1,000 bytes a round, by hand. In round 0 the last bid that is admitted is 3,999, in round 1 it is
+    /// 4,999.
     #[test]
     fn the_calendar_ends_one_byte_before_the_round_that_shares_the_queue_in_service() {
         let switch = TmConfig::new(vec![Rate::from_gbps(10)], Bytes::new(1_000_000)).validate().unwrap();
@@ -195,8 +197,8 @@ mod tests {
         assert_eq!(afq.join(&packet(2, 3_999), 0), Join::Yes(0));
     }
 
-    /// The setting of AIFO's authors, 32 rounds of 80 bytes, with packets of 1,500 bytes, by hand: a flow has one packet on the
-    /// wire and one in the queue, not two.
+    /// The setting of AIFO's authors, 32 rounds of 80 bytes, with packets of 1,500 bytes, by hand: a flow has one
+    /// packet on the wire and one in the queue, not two.
     #[test]
     fn a_horizon_of_2560_bytes_queues_one_packet_a_flow() {
         let switch = TmConfig::new(vec![Rate::from_gbps(1)], Bytes::new(1_000_000)).validate().unwrap();

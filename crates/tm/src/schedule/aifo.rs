@@ -1,11 +1,11 @@
 //! AIFO: one FIFO whose admission approximates PIFO (AIFO algorithm 1).
 //!
-//! A window of recent ranks gives the quantile of an arriving rank: the share of the window that is strictly smaller. It is
-//! admitted iff `c < C` and `quantile <= (1/(1-k)) * (C - c) / C`, computed as `smaller * (C*(1-k)) <= (C - c) * entries`. The
-//! window takes every `sample`-th rank before the test. (AIFO's hardware section counts the entries *larger* than the
-//! rank, which would admit the wrong packets; its algorithm and its theorems need the smaller ones.)
+//! A window of recent ranks gives the quantile of an arriving rank: the share of the window that is strictly smaller.
+//! It is admitted iff `c < C` and `quantile <= (1/(1-k)) * (C - c) / C`, computed as `smaller * (C*(1-k)) <= (C - c) *
+//! entries`. The window takes every `sample`-th rank before the test. (AIFO's hardware section counts the entries
+//! *larger* than the rank, which would admit the wrong packets; its algorithm and its theorems need the smaller ones.)
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};
 use crate::described::{Value, settings};
 use crate::verdict::{Explain, RankTest};
@@ -18,11 +18,11 @@ settings! {
     pub struct AifoConfig {
         /// The target size in packets: `C`.
         pub capacity: usize = 20 => needed "20",
-        /// The share of `C` within which everything is admitted: `k`.
+        /// The share of `C` below which every packet is admitted: `k`.
         pub headroom: f64 = 0.1 => needed "0.1",
         /// Ranks in the window.
         pub window: usize = 20 => needed "20",
-        /// Every so many ranks enter the window; 15 in the paper's evaluation.
+        /// One of this many ranks enters the window; 15 in the paper's evaluation.
         pub sample: u64 = 15 => otherwise Value::Integer(1),
     }
 }
@@ -36,8 +36,8 @@ impl SchedulerSettings for AifoConfig {
         true
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::Aifo(Aifo::new(self, switch))
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Aifo(Aifo::new(self, switch)).into()
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
@@ -189,8 +189,8 @@ pub(crate) struct Aifo {
     capacity: usize,
     headroom: f64,
     sample: u64,
-    /// For every number of waiting packets up to the capacity: the most entries of a full window that may be smaller. This is
-    /// the test worked out beforehand.
+    /// For every number of waiting packets up to the capacity: the most entries of a full window that may be smaller.
+    /// This is the test worked out beforehand.
     limits: Vec<u32>,
     ports: Vec<Port>,
 }

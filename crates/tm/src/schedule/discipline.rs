@@ -1,8 +1,11 @@
-//! What a scheduler is to the switch.
+//! What a scheduler is: the traits that those of this crate implement, and that others can implement.
 
-use super::{Cursor, Scheduler};
+use super::custom::AnyScheduler;
+use super::{Cursor, Lanes, Scheduler};
 use crate::buffer::{Buffer, Descriptors, Slot};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
+use crate::custom::Custom;
+use crate::described::Described;
 use crate::packet::Packet;
 use crate::units::Instant;
 use crate::verdict::Explain;
@@ -11,21 +14,22 @@ use core::fmt::Debug;
 
 /// How a scheduler serves the queues of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Service {
+pub enum Service {
     /// One queue, in order of arrival.
     Fifo,
-    /// Several queues, a packet of each in turn. All there is to remember is the port's cursor.
+    /// Several queues, a packet of each in turn. All there is to remember is the port's cursor, and the scheduler is
+    /// not asked.
     RoundRobin,
     /// Several queues, by priority. There is nothing to remember.
     Strict,
-    /// Several queues, by weights. The scheduler remembers who has had what.
+    /// Several queues, by weights or in any other way. The scheduler remembers who has had what.
     Weighted,
     /// One queue, in an order that the scheduler keeps.
     OwnOrder,
 }
 
 /// The settings of a scheduler: what makes one.
-pub(crate) trait SchedulerSettings {
+pub trait SchedulerSettings {
     /// How it serves the queues of a port.
     fn service(&self) -> Service;
 
@@ -39,10 +43,10 @@ pub(crate) trait SchedulerSettings {
         1
     }
 
-    /// The queues and what else decides in which of them a packet waits, where it keeps packets in several: settings that differ in this
-    /// cannot take over packets.
-    fn lanes(&self) -> Vec<u64> {
-        Vec::new()
+    /// With an order of its own: the queues, and what else decides in which of them a packet waits. Only settings that
+    /// agree in this can take over packets that wait, by [`Discipline::inherit`]. `None`: none can.
+    fn layout(&self) -> Option<Vec<u64>> {
+        None
     }
 
     /// Whether a switch can work with these settings.
@@ -50,13 +54,44 @@ pub(crate) trait SchedulerSettings {
         Ok(())
     }
 
-    /// The scheduler at work in an empty switch.
-    fn start(&self, switch: &ValidConfig) -> Scheduler;
+    /// The scheduler at work in an empty switch: [`ActiveScheduler::new`].
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler;
+}
+
+/// A scheduler at work, whichever it is.
+#[derive(Clone, Debug)]
+pub struct ActiveScheduler(pub(super) Scheduler);
+
+impl ActiveScheduler {
+    /// A scheduler of another crate. It is called through a pointer; those of this crate are not.
+    pub fn new(scheduler: impl Discipline) -> Self {
+        Self(Scheduler::Custom(AnyScheduler::new(scheduler)))
+    }
+}
+
+impl From<Scheduler> for ActiveScheduler {
+    fn from(scheduler: Scheduler) -> Self {
+        Self(scheduler)
+    }
+}
+
+/// The choice of a scheduler of another crate, with its settings.
+pub type CustomScheduler = Custom<dyn SchedulerSettings>;
+
+impl CustomScheduler {
+    /// A scheduler by the name that it has in files, one sentence about it, and its settings.
+    pub fn new(
+        name: &'static str,
+        about: &'static str,
+        settings: impl SchedulerSettings + Described + Clone + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(name, about, settings, |settings| settings)
+    }
 }
 
 /// Whether a packet that the policy admits may join its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Join {
+pub enum Join {
     /// Yes, in this lane (SP-PIFO, AFQ, PACKS).
     Yes(u32),
     /// Yes, after the last packet of the queue has been taken out.
@@ -66,29 +101,33 @@ pub(crate) enum Join {
 }
 
 /// A port that may send a packet.
-pub(crate) struct Turn<'a> {
-    pub(crate) port: usize,
+pub struct Turn<'a> {
+    /// The port.
+    pub port: usize,
     /// The index of its queue 0.
-    pub(crate) first_queue: usize,
+    pub first_queue: usize,
     /// Bit `k` says that queue `k` is not empty. One of them is.
-    pub(crate) waiting: u64,
+    pub waiting: u64,
     /// Where round robin is.
-    pub(crate) cursor: &'a mut Cursor,
-    pub(crate) buffer: &'a Buffer,
+    pub cursor: &'a mut Cursor,
+    /// The lengths of the queues.
+    pub buffer: &'a Buffer,
 }
 
-/// A scheduler at work, for all ports. It has to have the methods of its [`Service`].
-pub(crate) trait Discipline: Clone + Debug {
+/// A scheduler at work, for all ports. It has to have the methods of its [`Service`]: FIFO with an admission test
+/// `admits`; several queues `choose`; an order of its own `join`, and either `lanes` and `lanes_mut`, where it keeps
+/// packets in several FIFO queues, or `insert`, `head`, `take_head`, `take_tail` and `waiting`.
+pub trait Discipline: Clone + Debug + Send + Sync + 'static {
     /// Of a FIFO queue with an admission test: whether a packet of this rank may come in. `packets` wait at the port.
     #[inline(always)]
     fn admits(&mut self, _port: usize, _rank: u64, _packets: u32, _why: &mut impl Explain) -> bool {
         true
     }
 
-    /// Of several queues: the number of the one that is served next.
+    /// Of several queues: the number of the one that is served next, which must not be empty.
     #[inline(always)]
-    fn choose(&mut self, _turn: Turn<'_>) -> usize {
-        0
+    fn choose(&mut self, turn: Turn<'_>) -> usize {
+        turn.waiting.trailing_zeros() as usize
     }
 
     /// Of several queues: a push-out or an expulsion has emptied queue `number`.
@@ -100,17 +139,31 @@ pub(crate) trait Discipline: Clone + Debug {
         Join::Yes(0)
     }
 
-    /// With an order of its own: a packet joins.
-    fn insert(&mut self, _packet: &Packet, _slot: Slot, _lane: u32, _slots: &mut Descriptors) {}
-
-    /// With an order of its own: the packet of a port that would be picked first.
-    fn head(&self, _port: usize) -> Option<Slot> {
+    /// With an order of its own: the FIFO queues of a port, where it keeps packets in these.
+    fn lanes(&self, _port: usize) -> Option<&Lanes> {
         None
     }
 
-    /// With an order of its own: takes the packet that would be picked first.
-    fn take_head(&mut self, _port: usize, _slots: &mut Descriptors) -> Option<Slot> {
+    /// With an order of its own: the FIFO queues of a port, to be changed.
+    fn lanes_mut(&mut self, _port: usize) -> Option<&mut Lanes> {
         None
+    }
+
+    /// With an order of its own: a packet joins.
+    fn insert(&mut self, packet: &Packet, slot: Slot, lane: u32, slots: &mut Descriptors) {
+        if let Some(lanes) = self.lanes_mut(packet.port as usize) {
+            lanes.push(lane, slot, slots);
+        }
+    }
+
+    /// With an order of its own: the packet of a port that would be picked first.
+    fn head(&self, port: usize) -> Option<Slot> {
+        self.lanes(port)?.head()
+    }
+
+    /// With an order of its own: takes the packet that would be picked first.
+    fn take_head(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
+        self.lanes_mut(port)?.take_head(slots)
     }
 
     /// With an order of its own: takes the packet that may leave now, if any may.
@@ -120,8 +173,8 @@ pub(crate) trait Discipline: Clone + Debug {
     }
 
     /// With an order of its own: takes the packet that would be picked last.
-    fn take_tail(&mut self, _port: usize, _slots: &mut Descriptors) -> Option<Slot> {
-        None
+    fn take_tail(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
+        self.lanes_mut(port)?.take_tail(slots)
     }
 
     /// With an order of its own: when a port that has packets but may not send any yet can send again.
@@ -130,10 +183,10 @@ pub(crate) trait Discipline: Clone + Debug {
     }
 
     /// With an order of its own: the packets of a port, for checks.
-    fn waiting(&self, _port: usize, _slots: &Descriptors) -> Vec<Slot> {
-        Vec::new()
+    fn waiting(&self, port: usize, slots: &Descriptors) -> Vec<Slot> {
+        self.lanes(port).map_or_else(Vec::new, |lanes| lanes.slots(slots))
     }
 
-    /// Goes on from where an earlier scheduler of this kind was.
+    /// Goes on from where an earlier scheduler of this kind was, with the packets that wait in an order of its own.
     fn inherit(&mut self, _earlier: &Self) {}
 }

@@ -1,10 +1,10 @@
 //! Deficit round robin, and groups of queues in strict order with deficit round robin within each.
 //!
-//! A visit to a queue adds `quantum * w_k` to its deficit and serves packets while the head fits; a head that does not fit
-//! ends the visit and the deficit is kept; a queue that empties ends the visit and loses its deficit. A visit may span
-//! many picks. Plain DRR is one group of all queues.
+//! A visit to a queue adds `quantum * w_k` to its deficit and serves packets while the head fits; a head that does not
+//! fit ends the visit and the deficit is kept; a queue that empties ends the visit and loses its deficit. A visit may
+//! span many picks. Plain DRR is one group of all queues.
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
 use crate::buffer::Buffer;
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig, group_of};
 use crate::described::settings;
@@ -33,10 +33,10 @@ impl SchedulerSettings for DrrConfig {
         self.weights.at(number)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let groups = vec![(0..switch.queues).collect()];
         let Self { weights, quantum } = self.clone();
-        Scheduler::DeficitRoundRobin(Drr::new(&StrictOverDrrConfig { groups, weights, quantum }, switch))
+        Scheduler::DeficitRoundRobin(Drr::new(&StrictOverDrrConfig { groups, weights, quantum }, switch)).into()
     }
 
     fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
@@ -71,8 +71,8 @@ impl SchedulerSettings for StrictOverDrrConfig {
         self.weights.at(number)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::StrictOverDrr(Drr::new(self, switch))
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::StrictOverDrr(Drr::new(self, switch)).into()
     }
 
     fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
@@ -182,8 +182,8 @@ fn head_bytes(buffer: &Buffer, queue: usize) -> u64 {
     buffer.queues[queue].head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()))
 }
 
-/// Every waiting queue was visited and none could send: adds the deficits of all the rounds, but the last, that would go the
-/// same way, so that a small quantum does not mean many rounds.
+/// Every waiting queue was visited and none could send: adds the deficits of all the rounds, but the last, that would
+/// go the same way, so that a small quantum does not mean many rounds.
 #[cold]
 fn skip_fruitless_rounds(deficits: &mut [u64], grants: &[u64], first_queue: usize, waiting: u64, buffer: &Buffer) {
     let queues = || (0..grants.len()).filter(|k| waiting & (1 << k) != 0);

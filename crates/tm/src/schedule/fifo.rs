@@ -1,6 +1,6 @@
 //! One queue, first in first out. Nothing to decide.
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service};
 use crate::config::ValidConfig;
 
 #[derive(Clone, Debug)]
@@ -11,8 +11,8 @@ impl SchedulerSettings for Fifo {
         Service::Fifo
     }
 
-    fn start(&self, _: &ValidConfig) -> Scheduler {
-        Scheduler::Fifo(Self)
+    fn start(&self, _: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Fifo(Self).into()
     }
 }
 

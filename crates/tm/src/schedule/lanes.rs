@@ -4,16 +4,18 @@ use crate::buffer::{Descriptors, List, Slot};
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// FIFO queues of a port, the most important first.
 #[derive(Clone, Debug)]
-pub(super) struct Lanes(Vec<List>);
+pub struct Lanes(Vec<List>);
 
 impl Lanes {
-    pub(super) fn new(lanes: usize) -> Self {
+    /// So many, all empty.
+    pub fn new(lanes: usize) -> Self {
         Self(vec![List::default(); lanes])
     }
 
     /// Packets in a lane.
-    pub(super) fn len(&self, lane: usize) -> usize {
+    pub fn len(&self, lane: usize) -> usize {
         self.0[lane].len()
     }
 

@@ -1,13 +1,14 @@
 //! Schedulers: who leaves next. One file a scheme.
 //!
-//! FIFO, the round robins and strict priority choose a queue and take its head. PIFO, SP-PIFO, PIEO, AFQ and PACKS keep the
-//! packets of a port's only queue in an order of their own. AIFO and RIFO are a FIFO queue with an admission test.
+//! FIFO, the round robins and strict priority choose a queue and take its head. PIFO, SP-PIFO, PIEO, AFQ and PACKS keep
+//! the packets of a port's only queue in an order of their own. AIFO and RIFO are a FIFO queue with an admission test.
 //!
-//! A scheduler is a `Discipline`, its settings are a config type that implements `SchedulerSettings`. `schedulers!` below lists all of
-//! them: a new one is a file and its lines there.
+//! A scheduler is a [`Discipline`], its settings are a config type that implements [`SchedulerSettings`]. `schedulers!`
+//! below lists all of them: a new one is a file and its lines there. One of another crate is a [`CustomScheduler`].
 
 mod afq;
 mod aifo;
+mod custom;
 mod discipline;
 mod drr;
 mod fifo;
@@ -21,11 +22,13 @@ mod sp_pifo;
 mod strict;
 mod wrr;
 
-pub(crate) use discipline::{Discipline, Join, SchedulerSettings, Service, Turn};
-pub(crate) use round_robin::Cursor;
+pub use crate::buffer::{Descriptors, List, Slot};
+pub use discipline::{ActiveScheduler, CustomScheduler, Discipline, Join, SchedulerSettings, Service, Turn};
+pub use lanes::Lanes;
+pub use round_robin::Cursor;
 
 use crate::admit::QueueId;
-use crate::buffer::{Buffer, Descriptors, Slot, Taken};
+use crate::buffer::{Buffer, Taken};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 use crate::described::kinds;
 use crate::packet::Packet;
@@ -33,10 +36,11 @@ use crate::units::Instant;
 use crate::verdict::Explain;
 use alloc::format;
 use alloc::vec::Vec;
+use custom::AnyScheduler;
 
-/// Makes [`SchedulerConfig`], the choice of a scheduler, and [`Scheduler`], a scheduler at work. A row has a sentence, the rule where one is
-/// needed, the name in files, the module, the variant with its config type, and the type of the scheduler. One without settings is its own
-/// config type.
+/// Makes [`SchedulerConfig`], the choice of a scheduler, and [`Scheduler`], a scheduler at work. A row has a sentence,
+/// the rule where one is needed, the name in files, the module, the variant with its config type, and the type of the
+/// scheduler. One without settings is its own config type.
 macro_rules! schedulers {
     (
         ($d:tt)
@@ -50,6 +54,7 @@ macro_rules! schedulers {
             pub enum SchedulerConfig {
                 $($(#[doc = $about])+ $word => $variant $(($config))?,)*
             }
+            custom CustomScheduler
         }
 
         impl SchedulerConfig {
@@ -58,15 +63,18 @@ macro_rules! schedulers {
                     $(schedulers!(@pattern $variant config $($config)?) => {
                         schedulers!(@settings config $module::$type $($config)?)
                     })*
+                    Self::Custom(custom) => custom.role(),
                 }
             }
         }
 
-        /// A scheduler at work, for all ports. The representation keeps the tag a plain number, which is cheaper to branch on.
+        /// A scheduler at work, for all ports. The representation keeps the tag a plain number, which is cheaper to
+        /// branch on.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         pub(crate) enum Scheduler {
             $($variant($module::$type),)*
+            Custom(AnyScheduler),
         }
 
         /// Runs code with a scheduler as what it is, rather than as one of many.
@@ -74,16 +82,19 @@ macro_rules! schedulers {
             ($d scheduler:expr, $d one:ident => $d code:expr) => {
                 match $d scheduler {
                     $(Scheduler::$variant($d one) => $d code,)*
+                    Scheduler::Custom($d one) => $d code,
                 }
             };
         }
 
         impl Scheduler {
-            /// Takes over where an earlier scheduler was, if it is of the same kind. The caller has made sure that packets are
+            /// Takes over where an earlier scheduler was, if it is of the same kind. The caller has made sure that
+            /// packets are
             /// kept in the same way.
             pub(crate) fn succeed(&mut self, earlier: &Self) {
                 match (self, earlier) {
                     $((Self::$variant(new), Self::$variant(old)) => new.inherit(old),)*
+                    (Self::Custom(new), Self::Custom(old)) => new.inherit(old),
                     _ => {}
                 }
             }
@@ -117,16 +128,20 @@ schedulers! {
     /// A packet is eligible once its `eligible_ps` has come.
     "pieo" => pieo::Pieo(PieoConfig): Pieo;
     /// One FIFO that admits by rank.
-    /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait.
+    /// A packet is admitted if the quantile of its rank in the window is at most `(1/(1-k)) * (C-c)/C`, where `c`
+    /// packets wait.
     "aifo" => aifo::Aifo(AifoConfig): Aifo;
     /// One FIFO that admits by the range of ranks.
-    /// A packet is admitted if `(rank-min)/(max-min)` is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait, and `min` and `max` are those of the window.
+    /// A packet is admitted if `(rank-min)/(max-min)` is at most `(1/(1-k)) * (C-c)/C`, where `c` packets wait, and
+    /// `min` and `max` are those of the window.
     "rifo" => rifo::Rifo(RifoConfig): Rifo;
     /// Strict-priority queues, admitted to and assigned by the quantile of the rank.
-    /// A packet joins the first queue with room for which the quantile of its rank in the window is at most `(1/(1-k)) * F/C`, where `F` of `C` places are free in the queues up to it.
+    /// A packet joins the first queue with room for which the quantile of its rank in the window is at most `(1/(1-k))
+    /// * F/C`, where `F` of `C` places are free in the queues up to it.
     "packs" => packs::Packs(PacksConfig): Packs;
     /// A calendar of FIFO queues: approximate fair queueing.
-    /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`, and is dropped if that is `queues` or more rounds ahead.
+    /// A packet bids `max(last bid of its flow, round*bytes_per_round) + bytes`, leaves in round `bid/bytes_per_round`,
+    /// and is dropped if that is `queues` or more rounds ahead.
     "afq" => afq::Afq(AfqConfig): Afq;
 }
 
@@ -155,11 +170,6 @@ impl SchedulerConfig {
         self.as_settings().service()
     }
 
-    /// Whether packets are admitted to a FIFO queue by their rank.
-    pub(crate) fn admits_by_rank(&self) -> bool {
-        self.uses_ranks() && self.service() == Service::Fifo
-    }
-
     pub(crate) fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         if !self.serves_several_queues() && switch.queues != 1 {
             return Err(ConfigError::new(
@@ -182,8 +192,9 @@ impl SchedulerConfig {
 
     /// Whether the packets that wait can stay where they are when these settings take over from earlier ones.
     pub(crate) fn keeps_packets_of(&self, earlier: &Self) -> bool {
-        let lanes = |settings: &Self| settings.as_settings().lanes();
-        self.name() == earlier.name() && lanes(self) == lanes(earlier)
+        let layout = self.as_settings().layout();
+        let agree = self.keeps_order() || (layout.is_some() && layout == earlier.as_settings().layout());
+        self.name() == earlier.name() && self.service() == earlier.service() && agree
     }
 }
 
@@ -215,7 +226,7 @@ fn next_after(k: u32, waiting: u64) -> u32 {
 
 impl Scheduler {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
-        switch.scheduler.as_settings().start(switch)
+        switch.scheduler.as_settings().start(switch).0
     }
 
     /// Step 2 of an arrival: the admission test of a FIFO queue sees the packet and may reject it.
@@ -272,10 +283,10 @@ impl Scheduler {
     /// Takes the packet that would be picked first of a queue, which is not empty, out of the buffer.
     pub(crate) fn take_head(&mut self, place: QueueId, sorted: bool, buffer: &mut Buffer) -> Taken {
         if !sorted {
-            return buffer.pop_head::<false>(place.queue, false);
+            return buffer.pop_head::<false>(place.queue);
         }
         let slot = with_scheduler!(self, one => one.take_head(place.port, &mut buffer.slots));
-        buffer.release(place.queue, slot.expect("the queue is not empty"), false)
+        buffer.release(place.queue, slot.expect("the queue is not empty"))
     }
 
     /// Takes the packet that would be picked last of a queue, which is not empty, out of the buffer.
@@ -284,7 +295,7 @@ impl Scheduler {
             return buffer.pop_tail(place.queue);
         }
         let slot = with_scheduler!(self, one => one.take_tail(place.port, &mut buffer.slots));
-        buffer.release(place.queue, slot.expect("the queue is not empty"), false)
+        buffer.release(place.queue, slot.expect("the queue is not empty"))
     }
 
     /// A push-out or an expulsion has emptied queue number `k` of a port.

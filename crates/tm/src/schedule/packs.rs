@@ -1,15 +1,14 @@
-//! PACKS: strict-priority FIFO queues, to which packets are admitted and assigned by the quantile of their rank (Alcoz, Vass, Namyar,
-//! Arzani, Retvari and Vanbever, NSDI 2025).
+//! PACKS: strict-priority FIFO queues, to which packets are admitted and assigned by the quantile of their rank (Alcoz,
+//! Vass, Namyar, Arzani, Retvari and Vanbever, NSDI 2025).
 //!
-//! A window of recent ranks gives the quantile of an arriving rank: the share of the window that is strictly smaller. The packet joins
-//! the most important queue `i` that has room and for which `quantile <= (1/(1-k)) * F_i / C`, where `F_i` is the room in queues 0 to `i`
-//! and `C` that of all queues when they are empty; without such a queue it is dropped. So a rank is admitted as in AIFO with a queue of size
-//! `C`, and the order among the queues is that of the quantiles.
+//! A window of recent ranks gives the quantile of an arriving rank: the share of the window that is strictly smaller.
+//! The packet joins the most important queue `i` that has room and for which `quantile <= (1/(1-k)) * F_i / C`, where
+//! `F_i` is the room in queues 0 to `i` and `C` that of all queues when they are empty; without such a queue it is
+//! dropped. So a rank is admitted as in AIFO with a queue of size `C`, and the order among the queues is that of the
+//! quantiles.
 
 use super::aifo::Window;
-use super::lanes::Lanes;
-use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
-use crate::buffer::{Descriptors, Slot};
+use super::{ActiveScheduler, Discipline, Join, Lanes, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};
 use crate::described::settings;
 use crate::packet::Packet;
@@ -24,7 +23,7 @@ settings! {
         pub queues: usize = 8 => needed "8",
         /// Packets that each holds.
         pub capacity: usize = 10 => needed "10",
-        /// The share of the room within which everything is admitted: `k`.
+        /// The share of the capacity below which every packet is admitted: `k`.
         pub headroom: f64 = 0.1 => needed "0.1",
         /// Ranks in the window.
         pub window: usize = 1_000,
@@ -40,8 +39,8 @@ impl SchedulerSettings for PacksConfig {
         true
     }
 
-    fn lanes(&self) -> Vec<u64> {
-        vec![self.queues as u64]
+    fn layout(&self) -> Option<Vec<u64>> {
+        Some(vec![self.queues as u64])
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
@@ -51,9 +50,9 @@ impl SchedulerSettings for PacksConfig {
         check_share("scheduler.headroom", self.headroom)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let port = Port { window: Window::sampled(self.window, 1), lanes: Lanes::new(self.queues) };
-        Scheduler::Packs(Packs { config: self.clone(), ports: vec![port; switch.rates.len()] })
+        Scheduler::Packs(Packs { config: self.clone(), ports: vec![port; switch.rates.len()] }).into()
     }
 }
 
@@ -88,24 +87,12 @@ impl Discipline for Packs {
         Join::No
     }
 
-    fn insert(&mut self, packet: &Packet, slot: Slot, lane: u32, slots: &mut Descriptors) {
-        self.ports[packet.port as usize].lanes.push(lane, slot, slots);
+    fn lanes(&self, port: usize) -> Option<&Lanes> {
+        Some(&self.ports[port].lanes)
     }
 
-    fn head(&self, port: usize) -> Option<Slot> {
-        self.ports[port].lanes.head()
-    }
-
-    fn take_head(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
-        self.ports[port].lanes.take_head(slots)
-    }
-
-    fn take_tail(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
-        self.ports[port].lanes.take_tail(slots)
-    }
-
-    fn waiting(&self, port: usize, slots: &Descriptors) -> Vec<Slot> {
-        self.ports[port].lanes.slots(slots)
+    fn lanes_mut(&mut self, port: usize) -> Option<&mut Lanes> {
+        Some(&mut self.ports[port].lanes)
     }
 
     /// With a window of another size the ranks seen so far are forgotten.
@@ -140,8 +127,9 @@ mod tests {
         core::iter::from_fn(|| tm.next(Instant::ZERO + Duration::from_us(1), 0)).map(|packet| packet.id.0).collect()
     }
 
-    /// Two queues of two packets. Rank 10 is alone in the window: quantile 0, queue 0. Of 10 and 20, 20 has quantile 1/2; queue 0 has room
-    /// for 1 of 4, all queues for 3 of 4: queue 1. Then 5 has quantile 0: queue 0, which is full. 4: queue 1.
+    /// Two queues of two packets. Rank 10 is alone in the window: quantile 0, queue 0. Of 10 and 20, 20 has quantile
+    /// 1/2; queue 0 has room for 1 of 4, all queues for 3 of 4: queue 1. Then 5 has quantile 0: queue 0, which is full.
+    /// 4: queue 1.
     #[test]
     fn quantiles_decide_the_queue() {
         let mut tm = switch();

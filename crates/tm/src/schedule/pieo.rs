@@ -1,11 +1,12 @@
 //! PIEO: sorted by rank like PIFO, but a packet leaves only from its eligibility time on: the smallest rank among those
-//! that are eligible (Shrivastav, SIGCOMM 2019). A full queue treats an arrival as PIFO does. A port whose packets are all
-//! too early stays idle until the first of them may go.
+//! that are eligible (Shrivastav, SIGCOMM 2019). A full queue treats an arrival as PIFO does. A port whose packets are
+//! all too early stays idle until the first of them may go.
 //!
-//! The head and the tail of such a queue, for push-out and expulsion, are its smallest and largest rank, eligible or not.
+//! The head and the tail of such a queue, for push-out and expulsion, are its smallest and largest rank, eligible or
+//! not.
 
 use super::pifo::{Pifo, PifoConfig, Sorted};
-use super::{Discipline, Join, Scheduler, SchedulerSettings, Service};
+use super::{ActiveScheduler, Discipline, Join, Scheduler, SchedulerSettings, Service};
 use crate::buffer::{Descriptors, Slot};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
@@ -31,12 +32,17 @@ impl SchedulerSettings for PieoConfig {
         true
     }
 
+    /// All of them sort in the same way.
+    fn layout(&self) -> Option<Vec<u64>> {
+        Some(Vec::new())
+    }
+
     fn validate(&self, switch: &TmConfig) -> Result<(), ConfigError> {
         PifoConfig { capacity: self.capacity }.validate(switch)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::Pieo(Pieo(Pifo::with_trees(&PifoConfig { capacity: self.capacity }, switch)))
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Pieo(Pieo(Pifo::with_trees(&PifoConfig { capacity: self.capacity }, switch))).into()
     }
 }
 

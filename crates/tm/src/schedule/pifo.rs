@@ -1,7 +1,7 @@
-//! PIFO: sorted by rank, first come first served within a rank, up to `C` packets. A packet that finds it full displaces the
-//! last one if its rank is smaller, and is dropped otherwise.
+//! PIFO: sorted by rank, first come first served within a rank, up to `C` packets. A packet that finds it full
+//! displaces the last one if its rank is smaller, and is dropped otherwise.
 
-use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
+use super::{ActiveScheduler, Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::buffer::{Descriptors, Slot};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
@@ -30,8 +30,13 @@ impl SchedulerSettings for PifoConfig {
         true
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
-        Scheduler::Pifo(Pifo::new(self, switch))
+    /// All of them sort in the same way.
+    fn layout(&self) -> Option<Vec<u64>> {
+        Some(Vec::new())
+    }
+
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Pifo(Pifo::new(self, switch)).into()
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {

@@ -1,11 +1,12 @@
-//! RIFO, rank-range FIFO (Mostafaei, Pacut and Schmid, 2024): one FIFO that admits by where a rank lies between the smallest and the
-//! largest of its window.
+//! RIFO, rank-range FIFO (Mostafaei, Pacut and Schmid, 2024): one FIFO that admits by where a rank lies between the
+//! smallest and the largest of its window.
 //!
-//! The relative rank is `(rank - min) / (max - min)`, or 0 where all ranks are the same. A packet is admitted iff `c < C` and its relative
-//! rank is at most `(1/(1-k)) * (C - c) / C`, computed as `(rank - min) * (C*(1-k)) <= (C - c) * (max - min)`. All that a port remembers
-//! is the range, which is that of the last `window` packets at most: it starts anew when so many have come, as hardware does it.
+//! The relative rank is `(rank - min) / (max - min)`, or 0 where all ranks are the same. A packet is admitted iff `c <
+//! C` and its relative rank is at most `(1/(1-k)) * (C - c) / C`, computed as `(rank - min) * (C*(1-k)) <= (C - c) *
+//! (max - min)`. All that a port remembers is the range, which is that of the last `window` packets at most: it starts
+//! anew when so many have come, as hardware does it.
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig, check_share};
 use crate::described::settings;
 use crate::verdict::Explain;
@@ -18,9 +19,9 @@ settings! {
     pub struct RifoConfig {
         /// The target size in packets: `C`.
         pub capacity: usize = 20 => needed "20",
-        /// The share of `C` within which everything is admitted: `k`.
+        /// The share of `C` below which every packet is admitted: `k`.
         pub headroom: f64 = 0.1 => needed "0.1",
-        /// After so many packets the range starts anew.
+        /// Packets after which the range is reset.
         pub window: usize = 100,
     }
 }
@@ -40,9 +41,9 @@ impl SchedulerSettings for RifoConfig {
         check_share("scheduler.headroom", self.headroom)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let ports = vec![Range::default(); switch.rates.len()];
-        Scheduler::Rifo(Rifo { config: self.clone(), ports })
+        Scheduler::Rifo(Rifo { config: self.clone(), ports }).into()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Round robin: the next queue that waits after the one served last, starting at queue 0. All it remembers is a port's
 //! [`Cursor`].
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn, next_after};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, Turn, next_after};
 use crate::config::ValidConfig;
 
 #[derive(Clone, Debug)]
@@ -12,8 +12,8 @@ impl SchedulerSettings for RoundRobin {
         Service::RoundRobin
     }
 
-    fn start(&self, _: &ValidConfig) -> Scheduler {
-        Scheduler::RoundRobin(Self)
+    fn start(&self, _: &ValidConfig) -> ActiveScheduler {
+        Scheduler::RoundRobin(Self).into()
     }
 }
 
@@ -26,7 +26,7 @@ impl Discipline for RoundRobin {
 
 /// Where a round robin over the queues of a port is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cursor {
+pub struct Cursor {
     /// The queue served or visited last.
     pub(super) queue: u32,
     /// Packets that the visit to it may still serve (weighted round robin).
@@ -41,7 +41,7 @@ impl Cursor {
 
     /// The next queue of those that wait.
     #[inline(always)]
-    pub(crate) fn advance(&mut self, waiting: u64) -> usize {
+    pub fn advance(&mut self, waiting: u64) -> usize {
         self.queue = next_after(self.queue, waiting);
         self.queue as usize
     }

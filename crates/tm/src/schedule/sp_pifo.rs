@@ -1,12 +1,10 @@
 //! SP-PIFO: `n` strict-priority FIFO queues that adapt which ranks they take (Alcoz et al., NSDI 2020).
 //!
-//! From the least important queue up, the first whose bound is not above the rank takes the packet and raises its bound to
-//! the rank (push-up). If none does, the most important queue takes it and every bound falls by as much as the rank was
-//! below that queue's bound (push-down).
+//! From the least important queue up, the first whose bound is not above the rank takes the packet and raises its bound
+//! to the rank (push-up). If none does, the most important queue takes it and every bound falls by as much as the rank
+//! was below that queue's bound (push-down).
 
-use super::lanes::Lanes;
-use super::{Discipline, Join, Scheduler, SchedulerSettings, Service, check_capacity};
-use crate::buffer::{Descriptors, Slot};
+use super::{ActiveScheduler, Discipline, Join, Lanes, Scheduler, SchedulerSettings, Service, check_capacity};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::described::settings;
 use crate::packet::Packet;
@@ -33,13 +31,13 @@ impl SchedulerSettings for SpPifoConfig {
         true
     }
 
-    fn lanes(&self) -> Vec<u64> {
-        vec![self.queues as u64]
+    fn layout(&self) -> Option<Vec<u64>> {
+        Some(vec![self.queues as u64])
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let port = Port { bounds: vec![0; self.queues], lanes: Lanes::new(self.queues) };
-        Scheduler::SpPifo(SpPifo { capacity: self.capacity, ports: vec![port; switch.rates.len()] })
+        Scheduler::SpPifo(SpPifo { capacity: self.capacity, ports: vec![port; switch.rates.len()] }).into()
     }
 
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
@@ -77,24 +75,12 @@ impl Discipline for SpPifo {
         if lanes.len(lane) < self.capacity { Join::Yes(lane as u32) } else { Join::No }
     }
 
-    fn insert(&mut self, packet: &Packet, slot: Slot, lane: u32, slots: &mut Descriptors) {
-        self.ports[packet.port as usize].lanes.push(lane, slot, slots);
+    fn lanes(&self, port: usize) -> Option<&Lanes> {
+        Some(&self.ports[port].lanes)
     }
 
-    fn head(&self, port: usize) -> Option<Slot> {
-        self.ports[port].lanes.head()
-    }
-
-    fn take_head(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
-        self.ports[port].lanes.take_head(slots)
-    }
-
-    fn take_tail(&mut self, port: usize, slots: &mut Descriptors) -> Option<Slot> {
-        self.ports[port].lanes.take_tail(slots)
-    }
-
-    fn waiting(&self, port: usize, slots: &Descriptors) -> Vec<Slot> {
-        self.ports[port].lanes.slots(slots)
+    fn lanes_mut(&mut self, port: usize) -> Option<&mut Lanes> {
+        Some(&mut self.ports[port].lanes)
     }
 
     fn inherit(&mut self, earlier: &Self) {

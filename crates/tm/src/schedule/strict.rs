@@ -1,6 +1,6 @@
 //! Strict priority: the lowest queue number that waits.
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, Turn};
 use crate::config::ValidConfig;
 
 #[derive(Clone, Debug)]
@@ -11,8 +11,8 @@ impl SchedulerSettings for Strict {
         Service::Strict
     }
 
-    fn start(&self, _: &ValidConfig) -> Scheduler {
-        Scheduler::Strict(Self)
+    fn start(&self, _: &ValidConfig) -> ActiveScheduler {
+        Scheduler::Strict(Self).into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Weighted round robin: a visit to a queue serves up to `w_k` packets and ends early if the queue empties.
 
-use super::{Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
+use super::{ActiveScheduler, Discipline, Scheduler, SchedulerSettings, Service, Turn, check_weights, next_after};
 use crate::config::{ConfigError, PerQueue, TmConfig, ValidConfig};
 use crate::described::settings;
 use alloc::vec::Vec;
@@ -27,9 +27,9 @@ impl SchedulerSettings for WrrConfig {
         check_weights(&self.weights, switch.queues)
     }
 
-    fn start(&self, switch: &ValidConfig) -> Scheduler {
+    fn start(&self, switch: &ValidConfig) -> ActiveScheduler {
         let weights = (0..switch.queues).map(|k| self.weights.at(k)).collect();
-        Scheduler::WeightedRoundRobin(Wrr { weights })
+        Scheduler::WeightedRoundRobin(Wrr { weights }).into()
     }
 }
 

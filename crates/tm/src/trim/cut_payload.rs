@@ -8,9 +8,9 @@ settings! {
     /// Settings of cut payload.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct CutPayloadConfig {
-        /// What is left of a packet.
+        /// Bytes of a trimmed packet.
         pub size: Bytes = Bytes::new(64),
-        /// Packets that find more than this in their queue are cut, too; without it only rejected packets.
+        /// Packets that find more than this in their queue are also cut; without it, only rejected packets are.
         pub watermark: Option<Bytes> = None,
     }
 }

@@ -1,7 +1,7 @@
 //! Trimming: what happens to a packet that is rejected. One file a scheme.
 //!
-//! Only packets rejected by AIFO, by `queue_capacity`, by the buffer policy or above a watermark are trimmed; what is larger
-//! than the buffer, dropped by its rank in a queue, pushed out or expelled is dropped.
+//! Only packets rejected by AIFO, by `queue_capacity`, by the buffer policy or above a watermark are trimmed; what is
+//! larger than the buffer, dropped by its rank in a queue, pushed out or expelled is dropped.
 
 mod cut_payload;
 mod ndp;
@@ -11,7 +11,7 @@ pub use cut_payload::CutPayloadConfig;
 pub use ndp::{HeaderPriority, NdpConfig};
 pub use return_to_sender::SourceFlowControlConfig;
 
-pub(crate) use ndp::HeaderTurn;
+pub(crate) use ndp::{Header, HeaderTurn};
 
 use crate::config::ConfigError;
 use crate::described::kinds;

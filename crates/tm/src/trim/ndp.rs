@@ -1,8 +1,9 @@
-//! NDP: the header of a rejected packet joins the port's header queue, which has a memory of its own. Up to `header_ratio`
-//! headers leave before one data packet, or headers always leave first. If the header queue is full the packet is lost,
-//! or its header is returned to the sender.
+//! NDP: the header of a rejected packet joins the port's header queue, which has a memory of its own. Up to
+//! `header_ratio` headers leave before one data packet, or headers always leave first. If the header queue is full the
+//! packet is lost, or its header is returned to the sender.
 
 use crate::described::{settings, words};
+use crate::packet::PacketId;
 use crate::units::Bytes;
 
 /// How headers share the port with data.
@@ -21,17 +22,26 @@ settings! {
     /// Settings of NDP's trimming.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct NdpConfig {
-        /// What is left of a packet.
+        /// Bytes of a trimmed packet.
         pub size: Bytes = Bytes::new(64),
         /// Packets that a header queue holds.
         pub header_capacity: usize = 64,
         /// Headers per data packet when both wait.
         pub header_ratio: u32 = 10,
-        /// Who goes first when headers and data wait.
+        /// The order of headers and data when both wait.
         pub header_priority: HeaderPriority = HeaderPriority::Ratio,
         /// Whether a header that finds its queue full goes back to the sender; else the packet is dropped.
         pub return_to_sender: bool = false,
     }
+}
+
+/// A header that waits in the header queue of its port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) id: PacketId,
+    pub(crate) bytes: u32,
+    /// The number of the queue that had no room for its packet.
+    pub(crate) number: u32,
 }
 
 /// Whose turn it is at a port: the counter `h`.

@@ -1,5 +1,5 @@
-//! AIFO against PIFO (AIFO theorems 1 and 2): under constant overload both send the same ranks at the same rates, and nearly the
-//! same packets.
+//! AIFO against PIFO (AIFO theorems 1 and 2): under constant overload both send the same ranks at the same rates, and
+//! nearly the same packets.
 
 use crate::common;
 
@@ -158,8 +158,9 @@ fn at_constant_rates_aifo_sends_each_rank_as_pifo_does() {
             "{name}: {} packets wait, not {least} to {most}",
             case.waiting
         );
-        // Ranks below n* are sent whole by both and ranks above by neither, so that only packets of n* can differ: at most its
-        // part of the link. (Theorem 2 has this vanish, but of n* each scheduler may well choose other packets.)
+        // Ranks below n* are sent whole by both and ranks above by neither, so that only packets of n* can differ: at
+        // most its part of the link. (Theorem 2 has this vanish, but of n* each scheduler may well choose other
+        // packets.)
         let at_start = 2.0 * C as f64 / case.sent;
         assert!(case.aifo.1 <= case.at_limit + at_start, "{name}: gap {}", case.aifo.1);
         assert!(case.aifo.1 <= 0.08, "{name}: gap {}, measured at most 0.071", case.aifo.1);
@@ -170,8 +171,8 @@ fn at_constant_rates_aifo_sends_each_rank_as_pifo_does() {
     assert!(case.aifo.1 <= 2.0 * C as f64 / case.sent);
 }
 
-/// Random arrivals of the same rates are not what the theorems assume: queues of 40 packets do not even them out. The gap
-/// stays small (measured: at most 0.083; the draws are fixed), FIFO's does not.
+/// Random arrivals of the same rates are not what the theorems assume: queues of 40 packets do not even them out. The
+/// gap stays small (measured: at most 0.083; the draws are fixed), FIFO's does not.
 #[test]
 fn at_random_arrivals_aifo_stays_close_to_pifo() {
     for (name, rates) in &overloads() {

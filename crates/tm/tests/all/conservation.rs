@@ -292,7 +292,8 @@ impl Sum {
         }
         // An arrival that joins does so last, so that every high level is seen from outside, too.
         assert_eq!(seen.peak.get(), peak);
-        // In = out + waiting. Of what waits, headers are not packets; a header that was lost counts as trimmed and dropped.
+        // In = out + waiting. Of what waits, headers are not packets; a header that was lost counts as trimmed and
+        // dropped.
         let headers_in_queues = match expected.waiting.packets {
             0 => 0,
             waiting => waiting - (expected.admitted.packets - expected.sent.packets - self.lost_data()),

@@ -57,8 +57,8 @@ fn fair_dropping_follows_its_seed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The core does what is due when a call shows that its time has come: a caller that wakes it between the calls gets the
-    /// same as one that does not.
+    /// The core does what is due when a call shows that its time has come: a caller that wakes it between the calls
+    /// gets the same as one that does not.
     #[test]
     fn waking_the_core_changes_nothing((config, ops) in with_operations(switches(), 120), step in 1u64..400_000) {
         let (mut tm, mut woken) = (start(&config), start(&config));

@@ -1,4 +1,5 @@
-//! Why a packet got its verdict: explaining changes nothing, and the numbers that are given lead to the verdict that was given.
+//! Why a packet got its verdict: explaining changes nothing, and the numbers that are given lead to the verdict that
+//! was given.
 
 use crate::common;
 
@@ -172,7 +173,8 @@ proptest! {
             }
             check_verdict(&config, &why, reason);
 
-            // Who holds the buffer, for packets that were kept out; not for those that their rank or a mark drops later.
+            // Who holds the buffer, for packets that were kept out; not for those that their rank or a mark drops
+            // later.
             let sum: u64 = why.holders.iter().map(|holder| holder.bytes.get()).sum();
             match reason {
                 Some(Reason::Full | Reason::Threshold | Reason::QueueFull | Reason::Watermark | Reason::FairDrop) => {

@@ -17,8 +17,8 @@ fn longest(tm: &Tm, queues: usize) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Pushout takes what fits without a loss. Otherwise it takes from the longest queue, one packet after the other, until
-    /// the packet fits or its own queue is the longest; only then is it rejected.
+    /// Pushout takes what fits without a loss. Otherwise it takes from the longest queue, one packet after the other,
+    /// until the packet fits or its own queue is the longest; only then is it rejected.
     #[test]
     fn pushout_only_acts_on_the_longest_queue(buffer in 1_500u64..20_000, ops in operations(3, 2, 150)) {
         let mut config = switch(3, 2, buffer);
@@ -132,8 +132,8 @@ impl Observer for Burst {
     }
 }
 
-/// Long-lived traffic at twice the rate of port 0 until its queue is as long as it gets; then, while that goes on, a burst at
-/// ten times the rate of port 1, as from a 100 Gb/s link to a 10 Gb/s port.
+/// Long-lived traffic at twice the rate of port 0 until its queue is as long as it gets; then, while that goes on, a
+/// burst at ten times the rate of port 1, as from a 100 Gb/s link to a 10 Gb/s port.
 fn burst(policy: PolicyConfig) -> Burst {
     // Eight ports, as in the testbed: the six idle ones leave memory bandwidth unused.
     let mut config = switch(8, 1, BUFFER_PACKETS * u64::from(LENGTH));
@@ -156,14 +156,15 @@ fn burst(policy: PolicyConfig) -> Burst {
     seen
 }
 
-/// With tokens to spare Occamy lets the burst have its fair share, `alpha*B / (1 + 2*alpha)` (eq. 2 with N = 2), before it loses
-/// a packet; Pushout lets it have half of the buffer. So Occamy loses `B / (2*(1 + 2*alpha))` packets more, and that is all:
-/// 29 of 1000 with alpha 8.
+/// With tokens to spare Occamy lets the burst have its fair share, `alpha*B / (1 + 2*alpha)` (eq. 2 with N = 2), before
+/// it loses a packet; Pushout lets it have half of the buffer. So Occamy loses `B / (2*(1 + 2*alpha))` packets more,
+/// and that is all: 29 of 1000 with alpha 8.
 #[test]
 fn occamy_loses_little_more_of_a_burst_than_pushout() {
     let pushout = burst(PolicyConfig::Pushout(PushoutConfig {}));
     println!("pushout: lost {} of {BURST_PACKETS}, the first after {:?}", pushout.lost, pushout.first_loss);
-    // Thresholds move in steps of alpha packets here, since `B - Q` is a number of packets: larger alphas come out coarse.
+    // Thresholds move in steps of alpha packets here, since `B - Q` is a number of packets: larger alphas come out
+    // coarse.
     for alpha in [2.0, 4.0, 8.0] {
         let unlimited = burst(occamy(alpha, 1 << 40));
         println!("occamy, alpha {alpha}: lost {}, the first after {:?}", unlimited.lost, unlimited.first_loss);
@@ -171,7 +172,8 @@ fn occamy_loses_little_more_of_a_burst_than_pushout() {
         let more = unlimited.lost as f64 - pushout.lost as f64;
         assert!((more - less_room).abs() <= 3.0, "alpha {alpha}: lost {more} more, {less_room} expected");
     }
-    // DT, without expulsion, refuses the burst before its fair share of 470 packets, and the sooner the larger alpha is.
+    // DT, without expulsion, refuses the burst before its fair share of 470 packets, and the sooner the larger alpha
+    // is.
     let mut last = u64::MAX;
     for alpha in [1.0, 2.0, 4.0, 8.0] {
         let dt = burst(dt(alpha));

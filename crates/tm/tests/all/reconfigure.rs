@@ -1,4 +1,5 @@
-//! Settings change while packets wait: all at once or not at all, from the very next packet on, with the accounts intact.
+//! Settings change while packets wait: all at once or not at all, from the very next packet on, with the accounts
+//! intact.
 
 use crate::common;
 
@@ -37,7 +38,8 @@ fn changes() -> impl Strategy<Value = (TmConfig, Vec<(usize, TmConfig)>, Vec<Op>
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever changes into whatever else: the accounts stay right. A change that is refused changes nothing, now or later.
+    /// Whatever changes into whatever else: the accounts stay right. A change that is refused changes nothing, now or
+    /// later.
     #[test]
     fn changes_keep_the_accounts((config, others, ops) in changes()) {
         let mut tm = start(&config);

@@ -28,8 +28,8 @@ fn config(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(config(4_000))]
 
-    /// With any policy, also those that take packets out of the middle of things, packets and cut headers that leave one
-    /// queue leave it in the order of their arrival; so do the headers of a header queue.
+    /// With any policy, also those that take packets out of the middle of things, packets and cut headers that leave
+    /// one queue leave it in the order of their arrival; so do the headers of a header queue.
     #[test]
     fn a_queue_is_served_in_order_of_arrival((config, ops) in with_operations(ordered_switches(), 150)) {
         let mut tm = start(&config);
@@ -63,7 +63,7 @@ fn forget(waiting: &mut Waiting, id: PacketId) {
 fn run_ranked(
     tm: &mut Tm,
     ops: &[Option<(u64, u64)>],
-    mut check: impl FnMut(&Tm, Instant, &Waiting, Option<Departure>),
+    mut check: impl FnMut(&Tm, Instant, &Waiting, Option<&Departure>),
 ) {
     let mut waiting = Waiting::new();
     for (i, op) in ops.iter().enumerate() {
@@ -80,7 +80,7 @@ fn run_ranked(
             }
             None => {
                 let departure = tm.next(now, 0);
-                check(tm, now, &waiting, departure);
+                check(tm, now, &waiting, departure.as_ref());
                 if let Some(departure) = departure {
                     forget(&mut waiting, departure.id);
                 }
@@ -124,8 +124,8 @@ proptest! {
         });
     }
 
-    /// SP-PIFO with a queue for each rank is PIFO, once its bounds have spread: after ranks n-1 to 0 in this order bound j is
-    /// j, and no later arrival moves it.
+    /// SP-PIFO with a queue for each rank is PIFO, once its bounds have spread: after ranks n-1 to 0 in this order
+    /// bound j is j, and no later arrival moves it.
     #[test]
     fn sp_pifo_with_a_queue_per_rank_is_pifo(ops in ranked_ops(120)) {
         let mut config = switch(1, 1, AMPLE >> 10);
@@ -169,15 +169,15 @@ fn a_port_with_only_ineligible_packets_waits_exactly_until_one_may_go() {
     driver.arrive(at(6), &eligible(1, 9, 400_001), &mut starts).unwrap();
     driver.arrive(at(7), &eligible(2, 5, 450_000), &mut starts).unwrap();
     driver.finish(&mut starts).unwrap();
-    // 125 bytes take 100 ns. 1 goes as soon as it may although its rank is the largest; 2 waits for the wire; then the port
-    // is idle again until 0 may go.
+    // 125 bytes take 100 ns. 1 goes as soon as it may although its rank is the largest; 2 waits for the wire; then the
+    // port is idle again until 0 may go.
     assert_eq!(starts.0, [(1, 400_001), (2, 500_001), (0, 1_000_003)]);
 }
 
 // ---- Shares -------------------------------------------------------------------------------------------------------
 
-/// Keeps all queues of port 0 backlogged with packets of 64 to `longest` bytes, and calls `check` with the bytes and the
-/// packets that each queue has sent so far, after every pick.
+/// Keeps all queues of port 0 backlogged with packets of 64 to `longest` bytes, and calls `check` with the bytes and
+/// the packets that each queue has sent so far, after every pick.
 fn backlogged(
     scheduler: &SchedulerConfig,
     queues: usize,
@@ -208,8 +208,8 @@ fn backlogged(
 proptest! {
     #![proptest_config(config(200))]
 
-    /// DRR: a queue that has been visited m times has sent at most `m * quantum * w` bytes, and, unless it is being visited,
-    /// more than that less one packet (its deficit did not hold the head). Visits differ by one at most. Hence
+    /// DRR: a queue that has been visited m times has sent at most `m * quantum * w` bytes, and, unless it is being
+    /// visited, more than that less one packet (its deficit did not hold the head). Visits differ by one at most. Hence
     /// `sent_i / w_i - sent_j / w_j < quantum + longest / w_j` at any time; below it is multiplied by both weights.
     #[test]
     fn drr_shares_bytes_by_weight(
@@ -317,8 +317,8 @@ fn drr_is_fair_to_packets_that_do_not_fit_a_quantum() {
         offer(&mut tm, Instant::ZERO, &packet(0, 0, 1, 1_500));
     }
     let picks: Vec<_> = (0..3_001).map(|_| send(&mut tm, Instant::ZERO, 0).unwrap().queue().unwrap()).collect();
-    // Queue 0 sends nothing in its first visit, then one packet a visit with the deficit falling from 1499 by one, until after
-    // 1500 packets it skips a visit again.
+    // Queue 0 sends nothing in its first visit, then one packet a visit with the deficit falling from 1499 by one,
+    // until after 1500 packets it skips a visit again.
     assert_eq!(picks[..5], [1, 0, 1, 0, 1]);
     assert_eq!(picks.iter().filter(|k| **k == 0).count(), 1_500);
 }
@@ -345,9 +345,9 @@ fn an_empty_queue_saves_nothing_up() {
     assert_eq!(picks(&mut tm, 5, &[(0, 100), (0, 100), (0, 100), (0, 100)]), [0, 0, 0, 1, 0]);
 }
 
-/// AFQ: a flow that is always backlogged bids its own byte count, and packets of a round leave before those of the next.
-/// When round r is served, a flow has sent all packets that end before `r * R` bytes and none that end at `(r + 1) * R` or
-/// later: between `r * R - L` and `(r + 1) * R`. Two such flows differ by less than `R + L`, at any time.
+/// AFQ: a flow that is always backlogged bids its own byte count, and packets of a round leave before those of the
+/// next. When round r is served, a flow has sent all packets that end before `r * R` bytes and none that end at `(r +
+/// 1) * R` or later: between `r * R - L` and `(r + 1) * R`. Two such flows differ by less than `R + L`, at any time.
 #[test]
 fn afq_shares_bytes_among_flows() {
     for (per_round, lengths) in

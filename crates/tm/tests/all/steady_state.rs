@@ -1,9 +1,10 @@
-//! The steady states that the papers promise, under overload that never ends: FB's bound and minimum, ABM's three theorems,
-//! the free buffer of DT and Occamy.
+//! The steady states that the papers promise, under overload that never ends: FB's bound and minimum, ABM's three
+//! theorems, the free buffer of DT and Occamy.
 //!
-//! Time goes in slots. In a slot every port sends one packet, then every overloaded queue, in random order, is offered packets
-//! until one is rejected. A warm-up of many buffers' worth of slots leaves the transients behind (while a queue fills that was
-//! empty, others are above their thresholds and the bounds do not hold, nor do the papers say so). After it:
+//! Time goes in slots. In a slot every port sends one packet, then every overloaded queue, in random order, is offered
+//! packets until one is rejected. A warm-up of many buffers' worth of slots leaves the transients behind (while a queue
+//! fills that was empty, others are above their thresholds and the bounds do not hold, nor do the papers say so). After
+//! it:
 //!
 //! * *steady*, as FB section 2.2 has it: no queue is above its threshold. Checked after the sends of every slot, and there the
 //!   papers' inequalities hold exactly, because `Q = sum q_i <= sum a_i * (B - Q)`.
@@ -104,8 +105,8 @@ impl Overload {
     }
 }
 
-/// A buffer in which a queue whose share of `B - Q` is at least `least` has room for `packets` of the longest packets, when all
-/// shares add up to `all`.
+/// A buffer in which a queue whose share of `B - Q` is at least `least` has room for `packets` of the longest packets,
+/// when all shares add up to `all`.
 fn buffer_for(packets: f64, least: f64, all: f64) -> u64 {
     (packets * L * (1.0 + all) / least).ceil() as u64
 }
@@ -120,8 +121,8 @@ fn overloaded(ports: usize, one_per_port: bool) -> Vec<usize> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// FB eq. 5: `Q <= B*A / (1 + A)`, with A the sum over priorities of their largest alpha. It is sharp where queues have
-    /// their port to themselves (g = 1) and one alpha a priority, and loose where they share one.
+    /// FB eq. 5: `Q <= B*A / (1 + A)`, with A the sum over priorities of their largest alpha. It is sharp where queues
+    /// have their port to themselves (g = 1) and one alpha a priority, and loose where they share one.
     #[test]
     fn fb_bounds_the_buffer(
         alpha in vec(0.25f64..8.0, 4), weights in vec(1u32..4, 4), ports in 1usize..6, one_per_port in any::<bool>(),
@@ -193,9 +194,9 @@ proptest! {
     }
 }
 
-/// FB eq. 6: with `alpha_L >= Bp*(1 + alpha_H) / (B - Bp)` the low priority gets `Bp`, however many queues of the other there
-/// are. The paper's example: 10% for the low priority and alpha_H = 10. It says 2.75; its formula gives 0.1*11/0.9 = 1.22
-/// (2.75 would guarantee 20%: 0.2*11/0.8). Holds for queues with a port each, g = 1.
+/// FB eq. 6: with `alpha_L >= Bp*(1 + alpha_H) / (B - Bp)` the low priority gets `Bp`, however many queues of the other
+/// there are. The paper's example: 10% for the low priority and alpha_H = 10. It says 2.75; its formula gives
+/// 0.1*11/0.9 = 1.22 (2.75 would guarantee 20%: 0.2*11/0.8). Holds for queues with a port each, g = 1.
 #[test]
 fn fb_guarantees_a_minimum() {
     for (part, alpha_low, high_queues) in [(0.1, 11.0 / 9.0, 1), (0.1, 11.0 / 9.0, 7), (0.2, 2.75, 3)] {
@@ -229,8 +230,8 @@ fn fb_guarantees_a_minimum() {
     }
 }
 
-/// Where queues share ports eq. 6 does not hold: with two queues at each port g is 1/2 for all, and the low priority gets
-/// `(alpha_L/2) / (1 + (alpha_L + alpha_H)/2)` of the buffer, less than `alpha_L / (1 + alpha_L + alpha_H)`.
+/// Where queues share ports eq. 6 does not hold: with two queues at each port g is 1/2 for all, and the low priority
+/// gets `(alpha_L/2) / (1 + (alpha_L + alpha_H)/2)` of the buffer, less than `alpha_L / (1 + alpha_L + alpha_H)`.
 #[test]
 fn fb_guarantees_less_where_queues_share_ports() {
     let mut config = switch(2, 2, 1_000_000);
@@ -268,8 +269,8 @@ fn abm(alpha: &[f64; 8], per_port: &[usize], packets: f64) -> (TmConfig, Vec<usi
         })
         .collect();
     let least = omega.iter().copied().fold(f64::INFINITY, f64::min);
-    // At an update, after the sends, a queue can be two packets short of a threshold that has grown by `omega` packets a port.
-    // It still counts as congested, `omega*F - 2L >= 0.9 * omega * (F + P*L)`, if `F >= 20*L/omega + 9*P*L`.
+    // At an update, after the sends, a queue can be two packets short of a threshold that has grown by `omega` packets
+    // a port. It still counts as congested, `omega*F - 2L >= 0.9 * omega * (F + P*L)`, if `F >= 20*L/omega + 9*P*L`.
     let free = packets + least * 9.0 * per_port.len() as f64;
     let mut config = switch(per_port.len(), 8, buffer_for(free, least, omega.iter().sum()));
     // 60 slots: in an interval each of 1 to 6 queues sends the same number of packets.
@@ -318,8 +319,8 @@ proptest! {
                 // Theorem 2: no monopoly.
                 let held = slot.sum(of, Slot::length);
                 assert!(held <= buffer * alpha[*k] / (1.0 + alpha[*k]) + ROUNDING);
-                // Theorem 1: a minimum. Its proof takes the shares of a priority to add up to alpha, which they do only for
-                // queues that have their port to themselves.
+                // Theorem 1: a minimum. Its proof takes the shares of a priority to add up to alpha, which they do only
+                // for queues that have their port to themselves.
                 if alone {
                     let available = slot.sum(of, Slot::threshold);
                     assert!(available + ROUNDING >= buffer * alpha[*k] / (1.0 + alpha_sum));
@@ -348,9 +349,9 @@ proptest! {
     }
 }
 
-/// ABM's theorem 3 as it stands needs more than the paper says: one congested queue of a large alpha that shares its port with
-/// one of a small alpha takes longer to drain than `B*alpha / ((1 + alpha)*b)`. Its proof takes the shares of a priority to
-/// add up to alpha, but they add up to alpha times the share of the port.
+/// ABM's theorem 3 as it stands needs more than the paper says: one congested queue of a large alpha that shares its
+/// port with one of a small alpha takes longer to drain than `B*alpha / ((1 + alpha)*b)`. Its proof takes the shares of
+/// a priority to add up to alpha, but they add up to alpha times the share of the port.
 #[test]
 fn abm_drain_time_exceeds_theorem_3_where_ports_are_shared() {
     let mut config = switch(1, 8, 1_000_000);
@@ -378,8 +379,8 @@ fn abm_drain_time_exceeds_theorem_3_where_ports_are_shared() {
 
 // ---- DT and Occamy ------------------------------------------------------------------------------------------------
 
-/// `F = B / (1 + alpha*N)` stays free with N queues at their thresholds (Occamy eq. 2): exactly at least so much when no queue
-/// is above its threshold, and less than `(B + N*L) / (1 + alpha*N)` when none has room for a packet.
+/// `F = B / (1 + alpha*N)` stays free with N queues at their thresholds (Occamy eq. 2): exactly at least so much when
+/// no queue is above its threshold, and less than `(B + N*L) / (1 + alpha*N)` when none has room for a packet.
 #[test]
 fn dt_and_occamy_leave_the_same_buffer_free() {
     for (n, alpha) in [(1, 8.0), (1, 16.0), (1, 1.0), (3, 0.5), (4, 8.0), (8, 2.0)] {

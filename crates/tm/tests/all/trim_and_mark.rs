@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The header of every rejected packet waits for its turn, or, if the header queue is full, is returned or dropped. Whose
-    /// turn it is follows the counter `h` of the specification (section 9).
+    /// The header of every rejected packet waits for its turn, or, if the header queue is full, is returned or dropped.
+    /// Whose turn it is follows the counter `h` of the specification (section 9).
     #[test]
     fn ndp_sends_the_header_of_every_rejected_packet(
         capacity in 0usize..6, ratio in 0u32..4, strict in any::<bool>(), return_to_sender in any::<bool>(),
@@ -62,10 +62,11 @@ proptest! {
                     } else if data && !header {
                         *h = 0;
                     }
-                    prop_assert_eq!(departure.map(|d| d.is_header()), (header || data).then_some(header));
+                    let is_header = departure.as_ref().map(forebay_tm::Departure::is_header);
+                    prop_assert_eq!(is_header, (header || data).then_some(header));
                     if header {
                         let first = headers[*port].pop_front();
-                        prop_assert_eq!(departure.map(|d| (d.id, d.bytes())), first);
+                        prop_assert_eq!(departure.as_ref().map(|d| (d.id, d.bytes())), first);
                     }
                 }
                 (_, outcome) => prop_assert!(outcome.is_none()),

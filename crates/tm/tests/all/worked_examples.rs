@@ -1,8 +1,8 @@
 //! The examples that the papers work out in numbers, and where their numbers and their equations part.
 //!
-//! FB's examples have a buffer of 60 packets. Here a paper's packet is a hundred of ours, so that lengths come out as those of
-//! the fluid that the paper thinks of: the queue that is offered first in a slot meets a `B - Q` larger by what all ports have
-//! just sent, so that its threshold is larger by `alpha * ports` hundredths, 0.12 packets at most.
+//! FB's examples have a buffer of 60 packets. Here a paper's packet is a hundred of ours, so that lengths come out as
+//! those of the fluid that the paper thinks of: the queue that is offered first in a slot meets a `B - Q` larger by
+//! what all ports have just sent, so that its threshold is larger by `alpha * ports` hundredths, 0.12 packets at most.
 
 use crate::common;
 
@@ -74,7 +74,8 @@ impl Example {
         assert!((seen - free).abs() <= TOLERANCE, "{seen} free instead of {free}");
     }
 
-    /// A 5:1 incast at queue `HIGH` of port 0 while the others stay overloaded; its length when it first loses a packet.
+    /// A 5:1 incast at queue `HIGH` of port 0 while the others stay overloaded; its length when it first loses a
+    /// packet.
     fn incast(&mut self, others: &[(usize, usize)]) -> f64 {
         loop {
             self.slot(others);
@@ -87,7 +88,8 @@ impl Example {
     }
 }
 
-/// FB figure 2: alpha 1 and 2. Alone the first queue holds 30 of 60 packets; when the second comes they go to 15 and 30.
+/// FB figure 2: alpha 1 and 2. Alone the first queue holds 30 of 60 packets; when the second comes they go to 15 and
+/// 30.
 #[test]
 fn fb_figure_2() {
     let mut example = Example::new(2, 2, dt_each(&[2.0, 1.0]));
@@ -118,9 +120,9 @@ const LOW_QUEUES: [(usize, usize); 5] = [(1, 1), (1, 2), (1, 3), (1, 4), (1, 5)]
 /// Red queues have alpha 2, yellow ones alpha 1.
 const ALPHAS: [f64; 6] = [2.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
-/// FB figures 4b and 4c: five yellow queues of one port have 10 packets each under DT, and a 5:1 incast to a red queue then loses
-/// packets at 8: in t slots it grows by 4t while two ports send, so that `4t = 2*(10 - 3t)`. (Its fair share would be
-/// 2*60/8 = 15 packets; the paper says about 17, which is 2*60/7.)
+/// FB figures 4b and 4c: five yellow queues of one port have 10 packets each under DT, and a 5:1 incast to a red queue
+/// then loses packets at 8: in t slots it grows by 4t while two ports send, so that `4t = 2*(10 - 3t)`. (Its fair share
+/// would be 2*60/8 = 15 packets; the paper says about 17, which is 2*60/7.)
 #[test]
 fn fb_figures_4b_and_4c() {
     let mut example = Example::new(2, 6, dt_each(&ALPHAS));
@@ -133,8 +135,9 @@ fn fb_figures_4b_and_4c() {
     assert!((at_loss - 8.0).abs() <= TOLERANCE, "the incast loses packets at {at_loss}");
 }
 
-/// FB figures 5b and 5c. By eq. 4 each of five yellow queues of one port has `1/5 * 1/5 * (B - Q)`: 2 packets. The paper says 6,
-/// which is what `1/5 * (B - Q)` gives, without the share of the port: what five queues at five ports have.
+/// FB figures 5b and 5c. By eq. 4 each of five yellow queues of one port has `1/5 * 1/5 * (B - Q)`: 2 packets. The
+/// paper says 6, which is what `1/5 * (B - Q)` gives, without the share of the port: what five queues at five ports
+/// have.
 #[test]
 fn fb_figures_5b_and_5c() {
     let groups = vec![vec![0], vec![1, 2, 3, 4, 5]];
@@ -151,9 +154,9 @@ fn fb_figures_5b_and_5c() {
 
 // ---- ABM ----------------------------------------------------------------------------------------------------------
 
-/// Congested queues as ABM's authors count them, with 10,000 bytes as a full queue: of a queue counts what its last packet found,
-/// 5,000 of two packets and more than 10,000 of four, so `n` is 1.5 from the next measurement on, and stays so when both have
-/// drained, until packets that find less come.
+/// Congested queues as ABM's authors count them, with 10,000 bytes as a full queue: of a queue counts what its last
+/// packet found, 5,000 of two packets and more than 10,000 of four, so `n` is 1.5 from the next measurement on, and
+/// stays so when both have drained, until packets that find less come.
 #[test]
 fn abm_counts_queues_by_their_length() {
     let mut config = switch(3, 1, 100_000);
@@ -220,8 +223,8 @@ fn aifo_figure_2() {
     assert_eq!(after_burst(SchedulerConfig::Fifo, &admitted), [1, 1, 2, 2]);
 }
 
-/// AIFO figure 3: the same packets in another order. The paper says that the third and fourth are swapped, but its departures,
-/// 1 2 1 2, take the fourth and fifth.
+/// AIFO figure 3: the same packets in another order. The paper says that the third and fourth are swapped, but its
+/// departures, 1 2 1 2, take the fourth and fifth.
 #[test]
 fn aifo_figure_3() {
     let burst = [1, 4, 5, 2, 1, 2];
@@ -230,8 +233,8 @@ fn aifo_figure_3() {
     assert_eq!(after_burst(SchedulerConfig::Fifo, &admitted), [1, 2, 1, 2]);
 }
 
-/// AIFO figure 4: C = 6 and a headroom of one packet. A quantile of 50% is admitted with 2 packets waiting, where the threshold
-/// is 80%, and dropped with 5, where it is 20%.
+/// AIFO figure 4: C = 6 and a headroom of one packet. A quantile of 50% is admitted with 2 packets waiting, where the
+/// threshold is 80%, and dropped with 5, where it is 20%.
 #[test]
 fn aifo_figure_4() {
     for (waiting, threshold, admitted) in [(2, 0.8, true), (5, 0.2, false)] {

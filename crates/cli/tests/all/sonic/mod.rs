@@ -1,34 +1,10 @@
-//! `forebay sonic`: the commands of docs/operators.md print what the page shows, and codes and formats are as it says.
+//! `forebay sonic`: codes and formats are as docs/operators.md says. `readme.rs` runs the commands of the page.
 
 use crate::commands::{json, printed, refused};
+use crate::pages::root;
 use crate::simulation::forebay;
-use std::path::Path;
 
 const DATA: &str = "crates/sonic/tests/data";
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-/// The lines of the page's blocks of a language.
-fn lines(language: &str) -> Vec<String> {
-    let page = std::fs::read_to_string(root().join("docs/operators.md")).unwrap();
-    let fence = format!("```{language}\n");
-    page.split(&fence).skip(1).flat_map(|rest| rest.split("```").next().unwrap().lines()).map(str::to_owned).collect()
-}
-
-#[test]
-fn the_page_shows_what_is_printed() {
-    let commands = lines("sh");
-    assert!(commands.len() >= 3, "{commands:?}");
-    let all: String =
-        commands.iter().map(|command| printed(root(), command.strip_prefix("forebay ").unwrap())).collect();
-    let shown = lines("text");
-    assert!(shown.len() > 15);
-    for line in shown {
-        assert!(all.lines().any(|known| known == line), "nothing prints this line of the page: {line}");
-    }
-}
 
 #[test]
 fn codes_and_formats() {

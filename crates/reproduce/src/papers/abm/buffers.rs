@@ -2,8 +2,8 @@
 
 use super::compare::{Along, INCAST};
 use super::measure;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -36,48 +36,37 @@ pub(super) fn figure() -> Figure {
     }
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let along = Along { table, key: SIZE };
     let get = |protocol: &str, policy: &str, size| along.get(&format!("{protocol} with {policy}"), size, INCAST);
     let mut claims = Vec::new();
     for protocol in ["DCTCP", "PowerTCP"] {
-        let points = along.values().into_iter().filter_map(|size| {
+        let points = along.values().into_iter().map(|size| {
             let ratio = get(protocol, "ABM", size).ratio(&get(protocol, "ABM", 9600.0));
-            (!ratio.is_empty()).then(|| (format!("{} KB", size / 1e3), (0.5..=1.5).contains(&ratio.mean())))
+            (format!("{} KB", size / 1e3), ratio.between(0.5, 1.5))
         });
-        let words = format!("{protocol} with ABM: slowdown within half of that with 9.6 KB, at every size");
-        claims.push(Claim::every(words, "similar performance", points.collect()).because(ROBUST));
+        claims.push(Measured::points("abm-slowdown-within-half-9.6-kb", points.collect()).at([protocol.to_string()]));
     }
     for policy in ["DT", "IB"] {
         let ratio = get("DCTCP", policy, 7000.0).ratio(&get("DCTCP", "ABM", 7000.0));
-        let words = format!("DCTCP with 7 KB: slowdown with {policy}, of that with ABM");
-        claims.push(Claim::value(words, 10.0, Unit::None, &ratio));
+        claims.push(Measured::stat("dctcp-7-kb-slowdown-abm", &ratio).at([policy.to_string()]));
     }
     let mut hidden = Vec::new();
     for policy in ["DT", "IB"] {
         for size in along.values().into_iter().filter(|size| *size >= 6000.0) {
             let ratio = get("PowerTCP", policy, size).ratio(&get("PowerTCP", "ABM", size));
-            if !ratio.is_empty() {
-                hidden.push((format!("{policy} with {} KB", size / 1e3), ratio.mean() <= 1.5));
-            }
+            hidden.push((format!("{policy} with {} KB", size / 1e3), ratio.at_most(1.5)));
         }
     }
-    let words = "PowerTCP down to 6 KB: slowdown with DT and IB at most half again that with ABM";
-    claims.push(Claim::every(words, "hides their inability", hidden).because(HIDDEN));
+    claims.push(Measured::points("powertcp-down-6-kb-slowdown-dt", hidden));
     for policy in ["DT", "IB"] {
         let less = get("PowerTCP", "ABM", 5120.0).less_than_percent(&get("PowerTCP", policy, 5120.0));
-        let words = format!("PowerTCP with 5.12 KB, less slowdown than with {policy}");
-        claims.push(Claim::direction(words, "cannot sustain low tails", &less, Unit::Percent));
+        claims.push(Measured::stat("powertcp-5.12-kb-slowdown", &less).at([policy.to_string()]));
     }
-    for (protocol, paper) in [("DCTCP", 96.0), ("PowerTCP", 92.0)] {
+    for protocol in ["DCTCP", "PowerTCP"] {
         let less =
             ["DT", "IB"].map(|policy| get(protocol, "ABM", 3440.0).less_than_percent(&get(protocol, policy, 3440.0)));
-        let words = format!("{protocol} with 3.44 KB, less slowdown than with DT and IB");
-        claims.push(Claim::gain(words, paper, &Stat::average(&less)).because(ONE_TIMEOUT));
+        claims.push(Measured::stat("3.44-kb-slowdown-dt-ib", &Stat::average(&less)).at([protocol.to_string()]));
     }
     claims
 }
-
-const ROBUST: &str = "With 3.44 KB a query is 0.7 of a leaf's buffer: with one seed of three, 2 of 11 queries met a leaf that was up to 94% full, and lost packets.";
-const ONE_TIMEOUT: &str = "DCTCP's slowest queries wait for one timeout with ABM, too (a slowdown of 104), and for two or three with DT and IB (210 to 295).";
-const HIDDEN: &str = "Near 6 KB DT's threshold for a lone queue, a third of the buffer, is what a query needs: which queries lose packets depends on what else waits.";

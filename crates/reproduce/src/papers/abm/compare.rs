@@ -1,5 +1,6 @@
 //! Comparisons that several figures' claims are made of.
 
+use crate::found::Found;
 use crate::stat::Stat;
 use crate::table::Table;
 
@@ -24,22 +25,6 @@ impl Rule {
         match self {
             Self::Paper => "ABM",
             Self::Code => "ABM (28 KB)",
-        }
-    }
-
-    /// The words of a claim, for this rule.
-    pub(super) fn words(self, words: impl Into<String>) -> String {
-        match self {
-            Self::Paper => words.into(),
-            Self::Code => format!("{}; congestion as in the authors' code", words.into()),
-        }
-    }
-
-    /// One reason for each.
-    pub(super) fn reason(self, paper: &'static str, code: &'static str) -> &'static str {
-        match self {
-            Self::Paper => paper,
-            Self::Code => code,
         }
     }
 }
@@ -88,14 +73,12 @@ impl Along<'_> {
     }
 
     /// At every value of the key and against each of the others: throughput is at least 95% of theirs.
-    pub(super) fn on_par(&self, ours: &str, others: &[&str]) -> Vec<(String, bool)> {
+    pub(super) fn on_par(&self, ours: &str, others: &[&str]) -> Vec<(String, Found)> {
         let mut points = Vec::new();
         for x in self.values() {
             for other in others {
                 let ratio = self.get(ours, x, THROUGHPUT).ratio(&self.get(other, x, THROUGHPUT));
-                if !ratio.is_empty() {
-                    points.push((format!("{x} against {other}"), ratio.mean() >= 0.95));
-                }
+                points.push((format!("{x} against {other}"), ratio.at_least(0.95)));
             }
         }
         points

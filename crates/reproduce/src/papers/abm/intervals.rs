@@ -1,8 +1,8 @@
 //! Figure 12: statistics that are brought up to date less and less often.
 
 use super::measure;
-use crate::claim::{Better, Claim};
-use crate::figure::{Figure, Scale, Work};
+use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -31,33 +31,26 @@ pub(super) fn figure() -> Figure {
     }
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let get = |variant: &str, metric| table.at(variant).get(metric);
     let mut claims = Vec::new();
-    for (variants, how, reason) in [(ABM, "", UNSCHEDULED), (SET, "; DT with alphas set", NO_PREFERENCE)] {
+    for (variants, how) in [(ABM, ""), (SET, "; DT with alphas set")] {
         let all: Vec<(&str, Stat)> = variants.iter().map(|variant| (*variant, get(variant, SHORT))).collect();
-        let words = format!("short flows, 99.9th percentile: the slower the updates, the worse{how}");
-        claims.push(Claim::ranking(words, &variants, &all, Better::Less).because(reason).needs(Scale::Default, FEW));
-        for (variant, paper) in [(variants[1], 84.05), (variants[2], 44.78)] {
+        claims.push(Measured::order("short-flows-99.9th-percentile-slower-updates", &all).at([how.to_string()]));
+        for variant in [variants[1], variants[2]] {
             let less = get(variant, SHORT).less_than_percent(&get("DT", SHORT));
-            let words = format!("short flows, less slowdown than DT: {variant}");
-            claims.push(Claim::gain(words, paper, &less).because(reason).needs(Scale::Default, FEW));
+            claims.push(Measured::stat("short-flows-slowdown-dt", &less).at([variant.to_string()]));
         }
         let ratio = get(variants[3], SHORT).ratio(&get("DT", SHORT));
-        let words = format!("short flows, slowdown of that with DT: {}", variants[3]);
-        claims.push(Claim::value(words, 1.0, Unit::None, &ratio).because(reason).needs(Scale::Default, FEW));
+        claims.push(Measured::stat("short-flows-slowdown-dt-2", &ratio).at([(variants[3]).to_string()]));
         let long = |variant: &&str| {
             let ratio = get(variant, LONG).ratio(&get("DT", LONG));
-            (!ratio.is_empty()).then(|| ((*variant).to_owned(), (ratio.mean() - 1.0).abs() <= 0.1))
+            ((*variant).to_owned(), ratio.between(0.9, 1.1))
         };
-        let words = format!("long flows, median within 10% of DT's, at every interval{how}");
-        claims.push(Claim::every(words, "not affected", variants.iter().filter_map(long).collect()));
+        claims.push(
+            Measured::points("long-flows-median-within-10-dt", variants.iter().map(long).collect())
+                .at([how.to_string()]),
+        );
     }
     claims
 }
-
-const FEW: &str = "Some 500 short flows a seed have no 99.9th percentile.";
-const UNSCHEDULED: &str = "What saves short flows is the alpha of unscheduled packets, which does not depend on the interval: 11.5 with 1, 10 and 100 round trips, 89 with DT (100 ms, \
-                           one seed).";
-const NO_PREFERENCE: &str = "DT with ABM's alphas divides them by the congested queues and the drain rate, and gives short flows nothing for it: unscheduled packets meet smaller thresholds \
-                             than DT's own.";

@@ -2,8 +2,8 @@
 
 use super::compare::{Along, INCAST, Rule};
 use super::measure;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -34,37 +34,30 @@ pub(super) fn figure() -> Figure {
     }
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let along = Along { table, key: LOAD };
     let (low, high) = (0.1, 0.6);
     let mut claims = Vec::new();
-    for (name, metric, reason) in [("DCTCP", DCTCP, DCTCP_WITH_DT), ("theta-PowerTCP", INCAST, "")] {
+    for (name, metric) in [("DCTCP", DCTCP), ("theta-PowerTCP", INCAST)] {
         let grown = along.get("DT", high, metric).more_than_percent(&along.get("DT", low, metric));
-        let words = format!("DT: slowdown of {name} grows with Cubic's load, from 10% to 60%");
-        claims.push(Claim::direction(words, "significantly increases", &grown, Unit::Percent).because(reason));
+        claims.push(Measured::stat("dt-slowdown-grows-cubic-load-10", &grown).at([name.to_string()]));
     }
     for rule in Rule::BOTH {
         let abm = rule.variant();
         let gains = [DCTCP, INCAST]
             .map(|metric| Stat::largest(along.values().into_iter().map(|load| along.less(abm, "DT", load, metric))));
-        let words = rule.words("DCTCP or theta-PowerTCP, less slowdown than with DT: up to");
-        claims.push(Claim::gain(words, 90.92, &Stat::largest(gains)));
-        for (name, metric, paper) in [("Cubic", CUBIC, 20.0), ("DCTCP", DCTCP, 20.0), ("theta-PowerTCP", INCAST, 10.0)]
-        {
-            let words = rule.words(format!("slowdown of {name} at 60% load"));
-            claims.push(Claim::value(words, paper, Unit::None, &along.get(abm, high, metric)).because(LEVELS));
+        claims.push(
+            Measured::stat("dctcp-theta-powertcp-slowdown-dt", &Stat::largest(gains)).at([rule.variant().to_string()]),
+        );
+        for (name, metric) in [("Cubic", CUBIC), ("DCTCP", DCTCP), ("theta-PowerTCP", INCAST)] {
+            claims.push(
+                Measured::stat("slowdown-60-load", &along.get(abm, high, metric))
+                    .at([rule.variant().to_string(), name.to_string()]),
+            );
             let grown = along.get(abm, high, metric).ratio(&along.get(abm, low, metric));
-            let words = rule.words(format!("slowdown of {name} at 60% load, of that at 10%"));
-            claims.push(Claim::value(words, 1.0, Unit::None, &grown).because(STABLE));
+            claims
+                .push(Measured::stat("slowdown-60-load-10", &grown).at([rule.variant().to_string(), name.to_string()]));
         }
     }
     claims
 }
-
-const DCTCP_WITH_DT: &str = "DCTCP keeps its queues near 65 packets and needs little of the buffer that Cubic takes, so that few of its short flows lose packets: at the 99.9th \
-                             percentile (100 ms, one seed) DT has 126 and ABM 12.";
-const LEVELS: &str = "Levels depend on what the paper does not give. In the authors' script each protocol has servers of its own, and 8 of them answer with 147 KB each, of which only \
-                      100 KB are unscheduled; here, answers then lost packets with ABM, too (58 with DT, 66 with ABM at 60% load). With 32 answers of 36 KB, and three queues \
-                      served in turn, theta-PowerTCP stands at 16 without any loss.";
-const STABLE: &str =
-    "Short flows of Cubic wait behind its long ones, in queues that grow with the load up to their thresholds.";

@@ -2,8 +2,8 @@
 
 use super::compare::{INCAST, OCCUPANCY, SHORT, THROUGHPUT};
 use super::measure;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::table::Table;
 use crate::unit::Unit;
@@ -12,29 +12,26 @@ const LONG: &str = "slowdown.web-search.long.p50";
 const UP: &str = "drops.up";
 const DOWN: &str = "drops.down";
 
-/// What is compared: its name, the metric, its unit.
-const COLUMNS: [(&str, &str, Unit); 7] = [
-    ("answers, p99 of slowdown", INCAST, Unit::None),
-    ("short flows, p99 of slowdown", SHORT, Unit::None),
-    ("flows of 1 MB and more, p50 of slowdown", LONG, Unit::None),
-    ("buffer in use, p99", OCCUPANCY, Unit::Share),
-    ("use of the uplinks", THROUGHPUT, Unit::Share),
-    ("drops on the way up", UP, Unit::Packets),
-    ("drops on the way down", DOWN, Unit::Packets),
+/// What is compared.
+const COLUMNS: [(&str, &str); 7] = [
+    ("answers-p99", INCAST),
+    ("short-flows-p99", SHORT),
+    ("long-flows-p50", LONG),
+    ("buffer-p99", OCCUPANCY),
+    ("uplinks", THROUGHPUT),
+    ("drops-up", UP),
+    ("drops-down", DOWN),
 ];
 
-/// Our variant, what it is called, and their numbers in the order of [`COLUMNS`].
-const THEIRS: [(&str, &str, [f64; 7]); 6] = [
-    ("DT", "DT", [116.8, 12.9, 1.68, 0.558, 0.395, 1561.0, 46.0]),
-    ("CS", "CS", [114.9, 16.0, 1.68, 0.82, 0.393, 474.0, 31.0]),
-    ("FAB", "FAB", [122.8, 12.1, 1.63, 0.551, 0.395, 1666.0, 50.0]),
-    ("ABM (28 KB)", "ABM", ABM),
-    ("ABM", "ABM, ours with the paper's rule", ABM),
-    ("IB", "IB, theirs with the FIFO", [107.0, 13.0, 1.78, 0.45, 0.392, 4642.0, 0.0]),
+/// Our variant, and what it is called.
+const SCHEMES: [(&str, &str); 6] = [
+    ("DT", "DT"),
+    ("CS", "CS"),
+    ("FAB", "FAB"),
+    ("ABM (28 KB)", "ABM"),
+    ("ABM", "ABM, ours with the paper's rule"),
+    ("IB", "IB, theirs with the FIFO"),
 ];
-
-/// Their numbers of ABM.
-const ABM: [f64; 7] = [9.7, 6.7, 1.74, 0.248, 0.399, 3199.0, 398.0];
 
 pub(super) fn figure() -> Figure {
     let panel = |letter, title, metric, unit| Panel::bars(letter, title).y(metric, title, unit);
@@ -60,34 +57,12 @@ pub(super) fn figure() -> Figure {
     }
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let mut claims = Vec::new();
-    for (variant, scheme, theirs) in THEIRS {
-        for ((name, metric, unit), value) in COLUMNS.into_iter().zip(theirs) {
-            let claim = Claim::value(format!("{scheme}: {name}"), value, unit, &table.at(variant).get(metric));
-            claims.push(claim.because(reason(variant, metric)));
+    for (variant, scheme) in SCHEMES {
+        for (id, metric) in COLUMNS {
+            claims.push(Measured::stat(id, &table.at(variant).get(metric)).at([scheme]));
         }
     }
     claims
-}
-
-/// Why a number differs.
-fn reason(variant: &str, metric: &str) -> &'static str {
-    match (variant, metric) {
-        ("IB", _) => {
-            "Of IB there is only a run with a FIFO of 100 packets behind every port, outside the buffer; and their code drops all or nothing of a queue, where \
-                      ours drops by the flows' shares."
-        }
-        ("ABM", _) => {
-            "Theirs counts every queue by its share of 28 KB, the paper from 0.9 of the threshold on: with their rule the rows above."
-        }
-        ("CS", _) => {
-            "With some paths the buffer fills, with others it does not: of 40 seeds, 14 have a tail of answers above 50. Theirs is one choice of paths."
-        }
-        (_, SHORT) => {
-            "The fourth largest of 257 flows, which depends on the paths; theirs is one choice of them. In 40 seeds of ours it was at most 11.8 with DT."
-        }
-        (_, DOWN) => "Drops come in one or two bursts; which flows meet depends on the paths.",
-        _ => "Drops depend on which large flows share an uplink; theirs is one choice of paths.",
-    }
 }

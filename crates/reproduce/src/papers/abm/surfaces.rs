@@ -1,8 +1,8 @@
 //! ABM's figures 4 and 5: the steady states and burst tolerances that its equations give, and what a switch does.
 
 use super::measure_surfaces;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work, number_of};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -18,10 +18,6 @@ pub(super) fn figures() -> Vec<Figure> {
 
 /// How far a measured number may be from the equation's.
 const EXACT: f64 = 0.02;
-
-fn within() -> String {
-    format!("within {}", Unit::Share.text(EXACT))
-}
 
 fn steady_states() -> Figure {
     let panel = |title, metric, what| {
@@ -93,7 +89,7 @@ fn last(t: &Table, key: &str) -> f64 {
     t.values(key).last().copied().unwrap_or(f64::NAN)
 }
 
-fn claims_of_steady_states(t: &Table) -> Vec<Claim> {
+fn claims_of_steady_states(t: &Table) -> Vec<Measured> {
     let (af, be) = (last(t, "af"), last(t, "be"));
     let most = t.at("DT").and("af", af).and("be", be);
     let equation = t.rows().iter().map(|row| {
@@ -106,24 +102,14 @@ fn claims_of_steady_states(t: &Table) -> Vec<Claim> {
     });
     let same: fn(f64) -> bool = |ratio| (ratio - 1.0).abs() <= EXACT;
     vec![
-        Claim::value(
-            format!("DT's free buffer tends to zero with the number of queues; here with {af} of AF and {be} of BE"),
-            0.0,
-            Unit::Share,
-            &most.get("free"),
-        ),
-        Claim::every(
-            "DT: AF's threshold drops as more queues of BE are congested, though its alpha is the higher one",
-            "drops with every further queue",
-            falls(t, "DT", "af_threshold", "be", "af"),
-        ),
-        Claim::every("DT's free buffer falls with the queues of BE", "falls", falls(t, "DT", "free", "be", "af")),
-        Claim::every(
-            "ABM: what AF has does not depend on the number of queues of BE (theorem 1, section 3.2)",
-            format!("the same {}", within()),
+        Measured::stat("dt-free-buffer-tends-zero-number", &most.get("free")).telling([af.to_string(), be.to_string()]),
+        Measured::points("dt-af-threshold-drops-queues-congested", falls(t, "DT", "af_threshold", "be", "af")),
+        Measured::points("dt-free-buffer-falls-queues", falls(t, "DT", "free", "be", "af")),
+        Measured::points(
+            "abm-af-does-depend-number-queues",
             against_first(t, "ABM", "af_threshold", ("be", "af"), same),
         ),
-        Claim::every("Equation 6 (DT) and lemma 2 (ABM) give free buffer and thresholds", within(), equation.collect()),
+        Measured::points("equation-6-lemma-2-give-free", equation.collect()),
     ]
 }
 
@@ -201,7 +187,7 @@ fn equal(t: &Table, variants: &str, seen: &str, expected: &str) -> Vec<(String, 
     .collect()
 }
 
-fn claims_of_tolerance(t: &Table) -> Vec<Claim> {
+fn claims_of_tolerance(t: &Table) -> Vec<Measured> {
     let no_less: fn(f64) -> bool = |ratio| ratio >= 1.0 - EXACT;
     let same: fn(f64) -> bool = |ratio| (ratio - 1.0).abs() <= EXACT;
     let many = last(t, "congested");
@@ -211,54 +197,28 @@ fn claims_of_tolerance(t: &Table) -> Vec<Claim> {
     };
     let keys = ("congested", "rate");
     vec![
-        Claim::every(
-            "(a) DT's burst tolerance falls with the number of congested ports",
-            "falls, at all rates",
+        Measured::points(
+            "dt-burst-tolerance-falls-number-congested",
             falls(t, "DT, ports", "volume", "congested", "rate"),
         ),
-        Claim::every(
-            "(b) DT's burst tolerance falls with the number of congested queues of a port",
-            "falls, at all rates",
+        Measured::points(
+            "dt-burst-tolerance-falls-number-congested-2",
             falls(t, "DT, queues", "volume", "congested", "rate"),
         ),
-        Claim::every(
-            "(c) ABM's stays high whatever the number of congested ports",
-            "not below that with one port",
+        Measured::points(
+            "abm-stays-high-whatever-number-congested",
             against_first(t, "ABM, ports", "volume", keys, no_less),
         ),
-        Claim::every(
-            "(d) ABM's stays the same whatever the number of congested queues of a port",
-            format!("the same {}", within()),
+        Measured::points(
+            "abm-stays-whatever-number-congested-queues",
             against_first(t, "ABM, queues", "volume", keys, same),
         ),
-        Claim::direction(
-            format!("ABM's is above DT's at high load: the least over all rates with {many} congested ports"),
-            "higher",
-            &smallest("ABM, ports").minus(&smallest("DT, ports")),
-            Unit::Megabytes,
-        ),
-        Claim::direction(
-            format!("The same with {many} congested queues of one port"),
-            "higher",
-            &smallest("ABM, queues").minus(&smallest("DT, queues")),
-            Unit::Megabytes,
-        ),
-        Claim::every(
-            "Equations 6 and 8 give DT's queue length at the first loss",
-            within(),
-            equal(t, "DT", "length", "length_equation"),
-        ),
-        Claim::every(
-            "Equations 10 and 11 give ABM's queue length at the first loss",
-            within(),
-            equal(t, "ABM", "length", "length_equation"),
-        )
-        .because(
-            "They put the sum of all alphas for the sum of the factors alpha/n * mu/b. With k queues at a port, \
-                 each of another priority and with a k-th of the port, the factors add up to one alpha and not to k, \
-                 so that more is free than the equations say; theorems 4 and 5 with the factors themselves are right \
-                 (next row).",
-        ),
-        Claim::every("Theorems 4 and 5 give it for both", within(), equal(t, "", "length", "length_exact")),
+        Measured::stat("abm-above-dt-high-load-least", &smallest("ABM, ports").minus(&smallest("DT, ports")))
+            .telling([many.to_string()]),
+        Measured::stat("congested-queues-one-port", &smallest("ABM, queues").minus(&smallest("DT, queues")))
+            .telling([many.to_string()]),
+        Measured::points("equations-6-8-give-dt-queue", equal(t, "DT", "length", "length_equation")),
+        Measured::points("equations-10-11-give-abm-queue", equal(t, "ABM", "length", "length_equation")),
+        Measured::points("theorems-4-5-give-both", equal(t, "", "length", "length_exact")),
     ]
 }

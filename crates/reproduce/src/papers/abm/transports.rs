@@ -2,8 +2,8 @@
 
 use super::compare::{Along, INCAST};
 use super::measure;
-use crate::claim::Claim;
-use crate::figure::{Figure, Scale, Work};
+use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::table::Table;
 use crate::unit::Unit;
@@ -36,35 +36,28 @@ pub(super) fn figure() -> Figure {
     }
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let along = Along { table, key: REQUEST };
     let less = |protocol: &str, request| {
         along.less(&format!("{protocol} with ABM"), &format!("{protocol} with DT"), request, INCAST)
     };
-    let words = |protocol: &str, request: f64| {
-        format!("{protocol}, queries of {}%: less slowdown than with DT", request * 100.0)
+    let gain = |protocol: &str, request: f64| {
+        Measured::stat("queries-slowdown-dt", &less(protocol, request))
+            .at([protocol.to_string(), (request * 100.0).to_string()])
     };
-    let gain = |protocol: &str, request, paper| Claim::gain(words(protocol, request), paper, &less(protocol, request));
-    let none = |protocol: &str, request, paper| {
-        let words = format!("{}, as good as none", words(protocol, request));
-        Claim::value(words, paper, Unit::Percent, &less(protocol, request))
+    let none = |protocol: &str, request: f64| {
+        Measured::stat("queries-slowdown-dt-good-none", &less(protocol, request))
+            .at([protocol.to_string(), (request * 100.0).to_string()])
     };
     vec![
-        gain("Cubic", 0.125, 39.1).because(SMALL).needs(Scale::Default, FEW),
-        gain("DCTCP", 0.125, 10.3).because(SMALL).needs(Scale::Default, FEW),
-        none("TIMELY", 0.125, 0.0).because(TIMELY),
-        none("PowerTCP", 0.125, 0.0),
-        gain("Cubic", 0.375, 88.0),
-        gain("DCTCP", 0.375, 88.0),
-        gain("TIMELY", 0.375, 33.3),
-        none("PowerTCP", 0.375, 2.13).because(POWERTCP).needs(Scale::Default, FEW),
-        gain("PowerTCP", 0.5, 76.0),
+        gain("Cubic", 0.125),
+        gain("DCTCP", 0.125),
+        none("TIMELY", 0.125),
+        none("PowerTCP", 0.125),
+        gain("Cubic", 0.375),
+        gain("DCTCP", 0.375),
+        gain("TIMELY", 0.375),
+        none("PowerTCP", 0.375),
+        gain("PowerTCP", 0.5),
     ]
 }
-
-const FEW: &str =
-    "Some 15 queries a seed are too few: the tail is that of a single query, which loses packets or does not.";
-const SMALL: &str = "Queries of 12.5% lose packets with few choices of paths only: in one seed the tail is below 20, in another above 100.";
-const TIMELY: &str = "It is so with two seeds of three (a slowdown of 6 with both); with the third one query lost packets with DT, and the tails are 10.4 and 7.6.";
-const POWERTCP: &str = "DT is at its limit there: with one seed 2 of 26 queries lost packets, with another none, and none with queries of 33.7%. The authors' ports have a FIFO of \
-                                100 packets behind the buffer, which is that difference.";

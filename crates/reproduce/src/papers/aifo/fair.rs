@@ -3,7 +3,7 @@
 use super::measure::completion_times_by_size;
 use super::published::{FIG14, FIG14C, LOADS, SIZES_14C, find};
 use super::table::{LOAD, METRICS, against_load, at, below, ends, loads, near_the_authors_data, percent, words};
-use crate::{Better, Claim, Figure, Panel, Scale, Stat, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Stat, Table, Unit, Work};
 
 /// The load of figure 14c, which is labelled 0.7.
 const LABEL_07: f64 = LOADS[5];
@@ -42,88 +42,58 @@ fn by_size() -> Panel {
     })
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let (_, high) = ends(table);
     let mut claims = Vec::new();
     for metric in &METRICS[..2] {
         for rival in ["TCP", "DCTCP"] {
             claims.push(
-                Claim::every(
-                    format!("AIFO is faster than {rival} at every load ({})", words(metric)),
-                    "significantly better",
-                    below(table, "AIFO", rival, metric),
-                )
-                .because(
-                    "In the authors' data, too, AIFO's and DCTCP's 99th percentiles meet at the label 0.8, an \
-                        overload: 17.8 and 17.6 ms.",
-                ),
+                Measured::points("aifo-faster-every-load", below(table, "AIFO", rival, metric))
+                    .at([rival.to_string(), words(metric).to_string()]),
             );
         }
     }
     let higher =
         |rival: &str, metric: &str| at(table, "AIFO", high, metric).more_than_percent(&at(table, rival, high, metric));
-    for (rival, theirs) in [("AFQ", 9.7), ("SP-PIFO", 3.6)] {
+    for rival in ["AFQ", "SP-PIFO"] {
         claims.push(
-            Claim::value(
-                format!("AIFO is only a little slower than {rival} (small flows, mean, {})", percent(high)),
-                theirs,
-                Unit::Percent,
-                &higher(rival, METRICS[0]),
-            )
-            .because(
-                "A small difference of two: in 1 s at the label 0.8 AIFO, AFQ and SP-PIFO have 4.24, 3.51 and 3.44 ms \
-                    here (one seed) and 3.80, 3.41 and 3.66 in the authors' data, each within 12%. Theirs make 11.4 \
-                    and 3.7%, and 11 to 14% and 11 to 25% at the lower labels. Their AIFO keeps packets, not ranks, \
-                    in its window, and later ports overwrite the ranks; what that does was not measured.",
-            )
-            .needs(Scale::Default, "the label 0.8 is an overload, and the paper's has lasted 1 s"),
+            Measured::stat("aifo-only-little-slower", &higher(rival, METRICS[0]))
+                .at([rival.to_string()])
+                .telling([percent(high)]),
         );
     }
     for metric in &METRICS[..2] {
         for rival in ["AFQ", "SP-PIFO", "PIFO"] {
             let theirs = find(FIG14, "AIFO").at_08(metric) / find(FIG14, rival).at_08(metric);
-            claims.push(Claim::value(
-                format!("AIFO is similar to {rival}: their ratio at the label 0.8 ({})", words(metric)),
-                theirs,
-                Unit::None,
-                &at(table, "AIFO", high, metric).ratio(&at(table, rival, high, metric)),
-            ));
+            claims.push(
+                Measured::stat(
+                    "aifo-similar-their-ratio-label-0.8",
+                    &at(table, "AIFO", high, metric).ratio(&at(table, rival, high, metric)),
+                )
+                .at([rival.to_string(), words(metric).to_string()])
+                .theirs(theirs),
+            );
         }
     }
-    claims.push(Claim::value(
-        "PIEO is like PIFO (small flows, mean, PIEO over PIFO)",
-        1.0,
-        Unit::None,
+    claims.push(Measured::stat(
+        "pieo-like-pifo",
         &at(table, "PIEO", high, METRICS[0]).ratio(&at(table, "PIFO", high, METRICS[0])),
     ));
     let order = ["PIFO", "AFQ", "SP-PIFO", "AIFO", "DCTCP", "TCP"];
     let values: Vec<(&str, Stat)> =
         order.into_iter().map(|scheme| (scheme, at(table, scheme, high, METRICS[0]))).collect();
-    claims.push(
-        Claim::ranking(
-            format!("the authors' order at the label 0.8 (small flows, mean, {})", percent(high)),
-            &order,
-            &values,
-            Better::Less,
-        )
-        .because(
-            "In the authors' data, too, SP-PIFO is ahead of AFQ up to the label 0.6; it falls behind as the overload \
-                lasts.",
-        ),
-    );
+    claims.push(Measured::order("authors-order-label-0.8", &values).telling([percent(high)]));
     for size in ["10KB", "20KB", "30KB", "50KB", "80KB"] {
         let metric = format!("size.{size}.mean_ms");
         let time = |scheme: &str| at(table, scheme, LABEL_07, &metric);
-        let rivals = ["TCP", "DCTCP"].into_iter().filter(|rival| !time(rival).is_empty());
-        let faster = |rival: &str| (format!("than with {rival}"), time("AIFO").mean() < time(rival).mean());
-        claims.push(Claim::every(
-            format!("flows of {size} are faster with AIFO at the label 0.7 (figure 14c)"),
-            "significantly better than TCP and DCTCP",
-            rivals.map(faster).collect(),
-        ));
+        let faster = |rival: &str| (format!("than with {rival}"), time("AIFO").less_than(&time(rival)));
+        claims.push(
+            Measured::points("flows-faster-aifo-label-0.7", ["TCP", "DCTCP"].map(faster).to_vec())
+                .at([size.to_string()]),
+        );
     }
     for load in loads(table).into_iter().filter(|load| [LOADS[0], LABEL_07, LOADS[6]].contains(load)) {
-        claims.push(near_the_authors_data(table, FIG14, load, &METRICS).needs(Scale::Default, "needs runs of 1 s"));
+        claims.push(near_the_authors_data(table, FIG14, load, &METRICS));
     }
     claims
 }

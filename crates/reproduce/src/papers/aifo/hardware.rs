@@ -1,7 +1,7 @@
 //! AIFO and SP-PIFO on a pipeline (section 4.4).
 
 use super::measure_hardware;
-use crate::{Claim, Figure, Panel, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Table, Unit, Work};
 
 const LATENCY: &str = "chip.latency";
 const PORTS: &str = "topology.hosts";
@@ -78,79 +78,51 @@ fn sp_pifo() -> Figure {
     }
 }
 
-fn sp_pifo_claims(t: &Table) -> Vec<Claim> {
+fn sp_pifo_claims(t: &Table) -> Vec<Measured> {
     let of = |latency: f64, name: &str| t.all().and(LATENCY, latency).get(name);
     let passed = |latency: f64| {
-        Claim::value(
-            format!("{} ns around: packets of smaller ranks that a packet passes over, chip over algorithm", latency * 1e3),
-            1.0,
-            Unit::None,
+        Measured::stat(
+            "ns-around-packets-smaller-ranks-packet",
             &of(latency, "passed_over").ratio(&of(latency, "ideal.passed_over")),
         )
-        .because("Until bounds have fallen, packets join queues that are too important or too unimportant for them: the longer a control packet takes, the more packets do.")
+        .at([(latency * 1e3).to_string()])
     };
-    let mut claims: Vec<Claim> = [0.001, 0.2, 1.0, 5.0].into_iter().map(passed).collect();
+    let mut claims: Vec<Measured> = [0.001, 0.2, 1.0, 5.0].into_iter().map(passed).collect();
     let gaps = t.values(LATENCY).into_iter().map(|latency| {
-        let gap = of(latency, "gap.by_rank").mean();
-        (format!("{} ns ({})", latency * 1e3, Unit::Share.text(gap)), gap <= 0.05)
+        let gap = of(latency, "gap.by_rank");
+        (format!("{} ns ({})", latency * 1e3, Unit::Share.text(gap.mean())), gap.at_most(0.05))
     });
-    claims.push(
-        Claim::every("By rank the chip sends what the algorithm sends, but for 5%", "not in the paper", gaps.collect())
-            .because("As above."),
-    );
+    claims.push(Measured::points("rank-chip-sends-algorithm-sends-but", gaps.collect()));
     claims
 }
 
-/// What one worker packet for many ports does.
-const ROUND: &str = "The paper's 200 ns are for one port. A worker packet reads one port a time around, so that with several ports a length is as old as a whole round; the queue gains up to six packets in each \
-                     microsecond of it here, or loses ten.";
-
-fn aifo_claims(t: &Table) -> Vec<Claim> {
+fn aifo_claims(t: &Table) -> Vec<Measured> {
     let of = |variant: &str, latency: f64, ports: f64, name: &str| {
         t.at(variant).and(LATENCY, latency).and(PORTS, ports).and(WORKERS, 1.0).get(name)
     };
     let bias = |ports: f64| {
-        let words =
-            format!("200 ns around, one worker packet for {ports} ports: the known length is off by, on average");
-        Claim::value(words, 2.0, Unit::Packets, &of("20 packets", 0.2, ports, "bias.mean")).because(ROUND)
+        Measured::stat("200-ns-around-one-worker-packet", &of("20 packets", 0.2, ports, "bias.mean"))
+            .at([ports.to_string()])
     };
-    let mut claims: Vec<Claim> = t.values(PORTS).into_iter().map(bias).collect();
+    let mut claims: Vec<Measured> = t.values(PORTS).into_iter().map(bias).collect();
     for ports in t.values(PORTS) {
         let gaps = t.variants().into_iter().map(|variant| {
-            let gap = of(variant, 0.2, ports, "gap.by_rank").mean();
-            (format!("queues of {variant} ({})", Unit::Share.text(gap)), gap <= 0.05)
+            let gap = of(variant, 0.2, ports, "gap.by_rank");
+            (format!("queues of {variant} ({})", Unit::Share.text(gap.mean())), gap.at_most(0.05))
         });
-        claims.push(
-            Claim::every(
-                format!("200 ns around, {ports} ports: by rank the chip sends what the algorithm sends, but for 5%"),
-                "negligible",
-                gaps.collect(),
-            )
-            .because(ROUND),
-        );
+        claims.push(Measured::points("200-ns-around-ports-rank-chip", gaps.collect()).at([ports.to_string()]));
     }
     let busy = t.values(PORTS).into_iter().map(|ports| {
-        let sent = of("20 packets", 0.2, ports, "sent").ratio(&of("20 packets", 0.2, ports, "ideal.sent")).mean();
-        (format!("{ports} ports ({})", Unit::Share.text(sent)), sent >= 0.95)
+        let sent = of("20 packets", 0.2, ports, "sent").ratio(&of("20 packets", 0.2, ports, "ideal.sent"));
+        (format!("{ports} ports ({})", Unit::Share.text(sent.mean())), sent.at_least(0.95))
     });
-    claims.push(
-        Claim::every(
-            "200 ns around, 20 packets: the port sends 95% of what it sends with the algorithm, or more",
-            "negligible",
-            busy.collect(),
-        )
-        .because(
-            "With old lengths everything is admitted for a round, and then nothing: the queue runs empty in between.",
-        ),
-    );
+    claims.push(Measured::points("200-ns-around-20-packets-port", busy.collect()));
     claims.extend(longer_ways(t));
     if t.values(WORKERS).contains(&4.0) {
         let with =
             |workers: f64| t.at("20 packets").and(LATENCY, 0.2).and(PORTS, 64.0).and(WORKERS, workers).get("bias.mean");
-        claims.push(Claim::value(
-            "Four worker packets for 64 ports are as good as one for 16 (bias over bias)",
-            1.0,
-            Unit::None,
+        claims.push(Measured::stat(
+            "four-worker-packets-64-ports-good",
             &with(4.0).ratio(&of("20 packets", 0.2, 16.0, "bias.mean")),
         ));
     }
@@ -159,49 +131,33 @@ fn aifo_claims(t: &Table) -> Vec<Claim> {
 }
 
 /// What slower recirculation does where a worker packet has few ports.
-fn longer_ways(t: &Table) -> Vec<Claim> {
+fn longer_ways(t: &Table) -> Vec<Measured> {
     let few = t.values(PORTS).into_iter().fold(f64::INFINITY, f64::min);
     let gaps = |variant: &str| {
-        let of = |latency: f64| {
-            t.at(variant).and(LATENCY, latency).and(PORTS, few).and(WORKERS, 1.0).get("gap.by_rank").mean()
-        };
+        let of =
+            |latency: f64| t.at(variant).and(LATENCY, latency).and(PORTS, few).and(WORKERS, 1.0).get("gap.by_rank");
         let all = t.values(LATENCY).into_iter().map(|latency| (latency, of(latency)));
-        all.map(|(latency, gap)| (format!("{latency} us ({})", Unit::Share.text(gap)), gap <= 0.05)).collect()
+        all.map(|(latency, gap)| (format!("{latency} us ({})", Unit::Share.text(gap.mean())), gap.at_most(0.05)))
+            .collect()
     };
     let claim = |variant: &&str| {
-        let words = format!(
-            "{few} ports, queues of {variant}: by rank what the algorithm sends, but for 5%, however long the way around"
-        );
-        Claim::every(words, "not in the paper", gaps(variant)).because(
-            "A queue that changes by its own length while a worker packet is on its way cannot be controlled with what the packet brings: 20 packets are 2 us of the port, 100 are 10 us.",
-        )
+        Measured::points("ports-queues-rank-algorithm-sends-but", gaps(variant))
+            .at([variant.to_string()])
+            .telling([few.to_string()])
     };
     t.variants().iter().map(claim).collect()
 }
 
 /// How the window of 16 compares with larger ones, in the algorithm itself.
-fn windows(t: &Table) -> Vec<Claim> {
+fn windows(t: &Table) -> Vec<Measured> {
     let ratio = |variant: &str, window: u32| {
         let of = |name: &str| t.at(variant).get(name);
         of("ideal.gap_to_pifo.by_rank").ratio(&of(&format!("window{window}.gap_to_pifo.by_rank")))
     };
     let claim = |variant: &&str| {
-        let words = format!(
-            "Queues of {variant}: the algorithm's gap to PIFO with the chip's window of 16 is that with 20 (over it)"
-        );
-        Claim::value(words, 1.0, Unit::None, &ratio(variant, 20))
+        Measured::stat("queues-algorithm-gap-pifo-chip-window", &ratio(variant, 20)).at([variant.to_string()])
     };
-    let mut claims: Vec<Claim> = t.variants().iter().map(claim).collect();
-    claims.push(
-        Claim::value(
-            "Queues of 100 packets: the same, with 1000 (over it)",
-            1.0,
-            Unit::None,
-            &ratio("100 packets", 1_000),
-        )
-        .because(
-            "A quantile of 16 ranks is a rough one; a longer queue, whose length tells finer, loses more by that.",
-        ),
-    );
+    let mut claims: Vec<Measured> = t.variants().iter().map(claim).collect();
+    claims.push(Measured::stat("queues-100-packets-1000", &ratio("100 packets", 1_000)));
     claims
 }

@@ -1,8 +1,8 @@
 //! Figures 12 and 13: which packets of three flows into one port arrive, and in which order.
 
 use super::measure_log;
-use crate::claim::{Better, Claim};
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::table::Table;
 use crate::unit::Unit;
@@ -60,39 +60,30 @@ fn panels() -> Vec<Panel> {
     ]
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let of = |variant: &str, metric: &str| table.at(variant).get(metric);
     let mut claims = Vec::new();
     for scheme in ["PIFO", "SP-PIFO", "AIFO"] {
-        claims.push(Claim::direction(
-            format!("The small flow ends much earlier with {scheme} than with FIFO (percent less)"),
-            "much earlier",
-            &of(scheme, "end.small").less_than_percent(&of("FIFO", "end.small")),
-            Unit::Percent,
-        ));
+        claims.push(
+            Measured::stat(
+                "small-flow-ends-much-earlier-fifo",
+                &of(scheme, "end.small").less_than_percent(&of("FIFO", "end.small")),
+            )
+            .at([scheme.to_string()]),
+        );
     }
     for scheme in ["SP-PIFO", "AIFO"] {
-        claims.push(Claim::value(
-            format!("The small flow ends at about the same time with {scheme} as with PIFO (over PIFO's)"),
-            1.0,
-            Unit::None,
-            &of(scheme, "end.small").ratio(&of("PIFO", "end.small")),
-        ));
+        claims.push(
+            Measured::stat("small-flow-ends-about-time-pifo", &of(scheme, "end.small").ratio(&of("PIFO", "end.small")))
+                .at([scheme.to_string()]),
+        );
     }
     for (flows, metric) in [("small and medium", "overlap.small_medium"), ("medium and large", "overlap.medium_large")]
     {
         for scheme in ["AIFO", "PIFO"] {
             claims.push(
-                Claim::direction(
-                    format!("The {flows} flows overlap less with {scheme} than with SP-PIFO (until 99% of the first are there)"),
-                    "less",
-                    &of("SP-PIFO", metric).minus(&of(scheme, metric)),
-                    Unit::Packets,
-                )
-                .because(
-                    "SP-PIFO separates the flows as PIFO does, but for a few packets. With AIFO a flow whose packets were dropped tries again whenever a timer runs out, \
-                     and gets in while the flow before it waits for a timer of its own.",
-                ),
+                Measured::stat("flows-overlap-sp-pifo", &of("SP-PIFO", metric).minus(&of(scheme, metric)))
+                    .at([flows.to_string(), scheme.to_string()]),
             );
         }
     }
@@ -100,56 +91,36 @@ fn claims(table: &Table) -> Vec<Claim> {
         [("small and medium", "overlap_to_last.small_medium"), ("medium and large", "overlap_to_last.medium_large")]
     {
         claims.push(
-            Claim::direction(
-                format!("The {flows} flows overlap less with AIFO than with SP-PIFO (until the very last packet of the first)"),
-                "less",
-                &of("SP-PIFO", metric).minus(&of("AIFO", metric)),
-                Unit::Packets,
-            )
-            .because(
-                "A flow's last packet may be one that was lost and waits for a long timer: that happens to the medium flow with SP-PIFO, which then overlaps all of the large \
-                 one, and hardly ever to the small one.",
-            ),
+            Measured::stat("flows-overlap-aifo-sp-pifo", &of("SP-PIFO", metric).minus(&of("AIFO", metric)))
+                .at([flows.to_string()]),
         );
     }
     let again = |scheme: &str| of(scheme, "duplicates").mean();
     claims.push(
-        Claim::direction(
-            "AIFO lets through a set of packets closer to PIFO's than SP-PIFO does (difference of gaps)",
-            "closer",
+        Measured::stat(
+            "aifo-lets-through-set-packets-closer",
             &of("SP-PIFO", "gap_to_pifo").minus(&of("AIFO", "gap_to_pifo")),
-            Unit::Share,
         )
-        .because(format!(
-            "Both are close: {:.1}% with AIFO and {:.1}% with SP-PIFO. AIFO's gap is the room that packets take which had arrived before, {:.0} of 60,000 instead of {:.0}: timers, which \
-             have no shortest time here, run out more often. With plain FIFOs in front of the hosts' links the two gaps differ by 0.03 points.",
-            100.0 * of("AIFO", "gap_to_pifo").mean(),
-            100.0 * of("SP-PIFO", "gap_to_pifo").mean(),
-            again("AIFO"),
-            again("SP-PIFO"),
-        )),
+        .telling([
+            format!("{:.1}%", 100.0 * of("AIFO", "gap_to_pifo").mean()),
+            format!("{:.1}%", 100.0 * of("SP-PIFO", "gap_to_pifo").mean()),
+            format!("{:.0}", again("AIFO")),
+            format!("{:.0}", again("SP-PIFO")),
+        ]),
     );
     for scheme in ["FIFO", "AIFO"] {
-        claims.push(Claim::value(
-            format!("{scheme} reorders no packet of the small flow's first 300"),
-            0.0,
-            Unit::Packets,
-            &of(scheme, "overtaken"),
-        ));
+        claims.push(
+            Measured::stat("reorders-no-packet-small-flow-first", &of(scheme, "overtaken")).at([scheme.to_string()]),
+        );
     }
     for scheme in ["PIFO", "SP-PIFO"] {
-        claims.push(Claim::direction(
-            format!("{scheme} reorders packets of the small flow's first 300"),
-            "some",
-            &of(scheme, "overtaken"),
-            Unit::Packets,
-        ));
+        claims.push(
+            Measured::stat("reorders-packets-small-flow-first-300", &of(scheme, "overtaken")).at([scheme.to_string()]),
+        );
     }
-    claims.push(Claim::ranking(
-        "SP-PIFO reorders fewer packets than PIFO",
-        &["SP-PIFO", "PIFO"],
+    claims.push(Measured::order(
+        "sp-pifo-reorders-fewer-packets-pifo",
         &["SP-PIFO", "PIFO"].map(|scheme| (scheme, of(scheme, "overtaken"))),
-        Better::Less,
     ));
     claims
 }

@@ -3,7 +3,7 @@
 use super::measure::completion_times;
 use super::published::{FIG10, FIG11, LOADS, Published, find};
 use super::table::{METRICS, against_load, at, ends, near_the_authors_data, percent, words};
-use crate::{Better, Claim, Figure, Scale, Stat, Table, Unit, Work};
+use crate::{Figure, Measured, Stat, Table, Work};
 
 const LENGTHS: [&str; 5] = ["10 packets", "20 packets", "50 packets", "100 packets", "500 packets"];
 /// Variants of figure 11 at the rates of figure 10.
@@ -47,14 +47,9 @@ fn sensitivity(table: &Table, load: f64) -> Stat {
     at(table, "500 packets", load, METRICS[0]).ratio(&at(table, "20 packets", load, METRICS[0]))
 }
 
-fn more_sensitive_at_high_load(table: &Table) -> Claim {
+fn more_sensitive_at_high_load(table: &Table) -> Measured {
     let (low, high) = ends(table);
-    Claim::direction(
-        "the length of the queue matters more when the load is high (small flows, 500 packets over 20)",
-        "more sensitive",
-        &sensitivity(table, high).minus(&sensitivity(table, low)),
-        Unit::None,
-    )
+    Measured::stat("length-queue-matters-when-load-high", &sensitivity(table, high).minus(&sensitivity(table, low)))
 }
 
 /// 20 packets over 100 at the highest load, beside the authors' ratio at the label 0.8.
@@ -64,65 +59,50 @@ fn ratio_20_to_100(table: &Table, figure: &'static [Published], metric: &str) ->
     (theirs, at(table, "20 packets", high, metric).ratio(&at(table, "100 packets", high, metric)))
 }
 
-fn claims_10(table: &Table) -> Vec<Claim> {
+fn claims_10(table: &Table) -> Vec<Measured> {
     let (low, high) = ends(table);
     let mut claims = Vec::new();
     for metric in [METRICS[0], METRICS[2]] {
         let (theirs, ours) = ratio_20_to_100(table, FIG10, metric);
-        claims.push(Claim::gain(
-            format!("a queue of 20 packets is much faster than one of 100 ({}, {})", words(metric), percent(high)),
-            100.0 * (1.0 - theirs),
-            &ours.map(|ratio| 100.0 * (1.0 - ratio)),
-        ));
+        claims.push(
+            Measured::stat("queue-20-packets-much-faster-one", &ours.map(|ratio| 100.0 * (1.0 - ratio)))
+                .at([words(metric).to_string()])
+                .theirs(100.0 * (1.0 - theirs))
+                .telling([percent(high)]),
+        );
     }
     for load in [low, high] {
         let values: Vec<(&str, Stat)> =
             LENGTHS.into_iter().map(|length| (length, at(table, length, load, METRICS[0]))).collect();
-        claims.push(Claim::ranking(
-            format!("a shorter queue is better for small flows ({})", percent(load)),
-            &LENGTHS,
-            &values,
-            Better::Less,
-        ));
+        claims.push(Measured::order("shorter-queue-better-small-flows", &values).at([percent(load)]));
     }
     claims.push(more_sensitive_at_high_load(table));
     for load in [LOADS[0], LOADS[6]] {
-        claims.push(
-            near_the_authors_data(table, FIG10, load, &[METRICS[0], METRICS[2]])
-                .needs(Scale::Default, "needs runs of 1 s"),
-        );
+        claims.push(near_the_authors_data(table, FIG10, load, &[METRICS[0], METRICS[2]]));
     }
     claims
 }
 
-fn claims_11(table: &Table) -> Vec<Claim> {
+fn claims_11(table: &Table) -> Vec<Measured> {
     let (_, high) = ends(table);
     let mut claims = Vec::new();
     for metric in [METRICS[0], METRICS[2]] {
         let (theirs, ours) = ratio_20_to_100(table, FIG11, metric);
-        claims.push(Claim::value(
-            format!("a queue of 20 packets is close to one of 100: their ratio at the label 0.8 ({})", words(metric)),
-            theirs,
-            Unit::None,
-            &ours,
-        ));
+        claims.push(
+            Measured::stat("queue-20-packets-close-one-100", &ours).at([words(metric).to_string()]).theirs(theirs),
+        );
     }
     claims.push(more_sensitive_at_high_load(table));
     let ratio = |long: &str, short: &str| at(table, long, high, METRICS[0]).ratio(&at(table, short, high, METRICS[0]));
-    claims.push(Claim::direction(
-        format!(
-            "the length of the queue matters more at 1 and 4 Gb/s (small flows, 100 packets over 20, {})",
-            percent(high)
-        ),
-        "more sensitive when the bandwidth is low",
-        &ratio(SLOW[1], SLOW[0]).minus(&ratio("100 packets", "20 packets")),
-        Unit::None,
-    ));
+    claims.push(
+        Measured::stat(
+            "length-queue-matters-1-4-gb",
+            &ratio(SLOW[1], SLOW[0]).minus(&ratio("100 packets", "20 packets")),
+        )
+        .telling([percent(high)]),
+    );
     for load in [LOADS[0], LOADS[6]] {
-        claims.push(
-            near_the_authors_data(table, FIG11, load, &[METRICS[0], METRICS[2]])
-                .needs(Scale::Full, "needs runs of 1 s"),
-        );
+        claims.push(near_the_authors_data(table, FIG11, load, &[METRICS[0], METRICS[2]]));
     }
     claims
 }

@@ -1,8 +1,9 @@
 //! Figures 15 and 16: four flows of different ranks that start one after the other, UDP and TCP.
 
 use super::measure_sharing;
-use crate::claim::{Better, Claim};
 use crate::figure::{Figure, Work};
+use crate::found::Found;
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -70,105 +71,62 @@ fn goodput(table: &Table, variant: &str, flow: usize, phase: usize) -> Stat {
 }
 
 /// Whether the flows of each phase have equal shares with a scheme, within a quarter.
-fn equal_shares(table: &Table, variant: &str) -> Vec<(String, bool)> {
+fn equal_shares(table: &Table, variant: &str) -> Vec<(String, Found)> {
     let mut points = Vec::new();
     for phase in 2..=4 {
         for flow in 1..=phase {
-            let (mean, fair) = (share(table, variant, flow, phase).mean(), 1.0 / phase as f64);
-            if mean.is_finite() {
-                let name = format!("flow {flow} of {phase} ({:.0}%)", 100.0 * mean);
-                points.push((name, (mean - fair).abs() <= 0.25 * fair));
-            }
+            let (share, fair) = (share(table, variant, flow, phase), 1.0 / phase as f64);
+            let name = format!("flow {flow} of {phase} ({:.0}%)", 100.0 * share.mean());
+            points.push((name, share.between(0.75 * fair, 1.25 * fair)));
         }
     }
     points
 }
 
-fn claims_of_udp(table: &Table) -> Vec<Claim> {
-    let mut claims = vec![Claim::every(
-        "With FIFO the flows converge to the same rate (each within a quarter of its part)",
-        "same rate",
-        equal_shares(table, "FIFO"),
-    )];
-    let why = format!(
-        "AIFO looks at every 15th packet. Of three flows that send at one rate these are long all of the same flow, so that the window knows nothing of the others; \
-         if every packet is looked at, flow 3 gets {:.1}%.",
-        100.0 * share(table, "AIFO, every packet sampled", 3, 3).mean()
-    );
+fn claims_of_udp(table: &Table) -> Vec<Measured> {
+    let mut claims = vec![Measured::points("fifo-flows-converge-rate", equal_shares(table, "FIFO"))];
+    let sampled = format!("{:.1}%", 100.0 * share(table, "AIFO, every packet sampled", 3, 3).mean());
     for flow in 2..=4 {
-        let all = Claim::value(
-            format!("With AIFO flow {flow} gets all of the bandwidth when it comes (share of all)"),
-            1.0,
-            Unit::Share,
-            &share(table, "AIFO", flow, flow),
-        );
-        claims.push(all.because(why.clone()));
+        let all = Measured::stat("aifo-flow-gets-bandwidth-when-comes", &share(table, "AIFO", flow, flow))
+            .at([flow])
+            .telling([&sampled]);
+        claims.push(all);
     }
     for flow in 1..=3 {
-        let none = Claim::value(
-            format!("With AIFO flow {flow} drops to zero when flow {} comes (share of all)", flow + 1),
-            0.0,
-            Unit::Share,
-            &share(table, "AIFO", flow, flow + 1),
-        );
-        claims.push(none.because(why.clone()));
+        let none = Measured::stat("aifo-flow-drops-zero-when-flow", &share(table, "AIFO", flow, flow + 1))
+            .at([flow, flow + 1])
+            .telling([&sampled]);
+        claims.push(none);
     }
     let near = |flow: usize| {
-        let (aifo, sp_pifo) = (share(table, "AIFO", flow, flow).mean(), share(table, "SP-PIFO", flow, flow).mean());
-        let name = format!("flow {flow} ({:.0}% and {:.0}%)", 100.0 * aifo, 100.0 * sp_pifo);
-        (aifo - sp_pifo).is_finite().then(|| (name, (aifo - sp_pifo).abs() <= 0.05))
+        let (aifo, sp_pifo) = (share(table, "AIFO", flow, flow), share(table, "SP-PIFO", flow, flow));
+        let name = format!("flow {flow} ({:.0}% and {:.0}%)", 100.0 * aifo.mean(), 100.0 * sp_pifo.mean());
+        (name, aifo.minus(&sp_pifo).between(-0.05, 0.05))
     };
     claims.push(
-        Claim::every(
-            "SP-PIFO is almost identical: the newest flow's shares differ by at most 5 points",
-            "almost identical",
-            (2..=4).filter_map(near).collect(),
-        )
-        .because(why),
+        Measured::points("sp-pifo-almost-identical-newest-flow", (2..=4).map(near).collect()).telling([&sampled]),
     );
     claims
 }
 
-fn claims_of_tcp(table: &Table) -> Vec<Claim> {
+fn claims_of_tcp(table: &Table) -> Vec<Measured> {
     let in_the_end = |variant: &str| [1, 2, 3, 4].map(|flow| goodput(table, variant, flow, 4));
-    let mut claims = vec![Claim::every(
-        "With FIFO the flows converge to a similar rate (each within a quarter of its part)",
-        "similar rate",
-        equal_shares(table, "FIFO"),
-    )];
+    let mut claims = vec![Measured::points("fifo-flows-converge-similar-rate", equal_shares(table, "FIFO"))];
     for scheme in ["AIFO", "SP-PIFO"] {
         let ours = in_the_end(scheme);
         let named: Vec<(&str, Stat)> = ["flow 1", "flow 2", "flow 3", "flow 4"].into_iter().zip(ours).collect();
-        claims.push(Claim::ranking(
-            format!("With {scheme} lower ranks get more: goodputs of the four flows"),
-            &["flow 4", "flow 3", "flow 2", "flow 1"],
-            &named,
-            Better::More,
-        ));
+        claims.push(Measured::order("lower-ranks-get-goodputs-four-flows", &named).at([scheme.to_string()]));
     }
-    claims.push(Claim::value("With AIFO flow 4 gets", 30.0, Unit::Gbps, &goodput(table, "AIFO", 4, 4)));
-    let one = goodput(table, "AIFO", 1, 4).mean();
-    if one.is_finite() {
-        let within = vec![(format!("{one:.2} Gb/s"), (0.2..=1.0).contains(&one))];
-        claims.push(Claim::every("With AIFO flow 1 gets the least", "0.2 to 1 Gb/s", within).because(
-            "The newest flow fills its own link and flow 3 takes the 5 Gb/s that are left; the others send a packet, lose it and wait for longer and longer timers. That depends on the \
-             queue, which the paper does not give: flow 1 gets 0.17 Gb/s with 137 packets (a bandwidth-delay product) instead of 20, 0.06 with 500.",
-        ));
-    }
+    claims.push(Measured::stat("aifo-flow-4-gets", &goodput(table, "AIFO", 4, 4)));
+    let one = goodput(table, "AIFO", 1, 4);
+    let within = vec![(format!("{:.2} Gb/s", one.mean()), one.between(0.2, 1.0))];
+    claims.push(Measured::points("aifo-flow-1-gets-least", within));
     for (flow, phase) in [(1, 2), (2, 3), (3, 4)] {
-        let mean = goodput(table, "AIFO", flow, phase).mean();
-        if mean.is_finite() {
-            let within = vec![(format!("{mean:.2} Gb/s"), (3.0..=5.0).contains(&mean))];
-            let words = format!("With AIFO flow {flow} still gets some when flow {phase} has come");
-            claims.push(Claim::every(words, "3 to 5 Gb/s", within));
-        }
+        let got = goodput(table, "AIFO", flow, phase);
+        let within = vec![(format!("{:.2} Gb/s", got.mean()), got.between(3.0, 5.0))];
+        claims.push(Measured::points("aifo-flow-still-gets-some-when", within).at([flow, phase]));
     }
     let difference = goodput(table, "AIFO", 4, 4).ratio(&goodput(table, "SP-PIFO", 4, 4));
-    claims.push(Claim::value(
-        "SP-PIFO is similar: flow 4's goodput with AIFO over that with it",
-        1.0,
-        Unit::None,
-        &difference,
-    ));
+    claims.push(Measured::stat("sp-pifo-similar-flow-4-goodput", &difference));
     claims
 }

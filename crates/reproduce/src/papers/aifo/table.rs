@@ -1,7 +1,7 @@
 //! What the figures against the load have in common: their axis, the paper's marks, and statistics at a load.
 
 use super::published::{LOADS, Published};
-use crate::{Claim, Panel, Stat, Table, Unit};
+use crate::{Found, Measured, Panel, Stat, Table, Unit};
 
 /// The key of the load in the scenario files.
 pub(super) const LOAD: &str = "workload.0.load";
@@ -63,27 +63,24 @@ pub(super) fn percent(load: f64) -> String {
     format!("{:.0}%", load * 100.0)
 }
 
-/// Whether `a` is below `b` at every load, by their means: a line for each.
-pub(super) fn below(table: &Table, a: &str, b: &str, metric: &str) -> Vec<(String, bool)> {
+/// Whether `a` is below `b` at every load: a line for each.
+pub(super) fn below(table: &Table, a: &str, b: &str, metric: &str) -> Vec<(String, Found)> {
     let line = |load: f64| {
         let (ours, theirs) = (at(table, a, load, metric), at(table, b, load, metric));
-        (format!("{a} below {b}, {} at {}", words(metric), percent(load)), ours.mean() < theirs.mean())
+        (format!("{a} below {b}, {} at {}", words(metric), percent(load)), ours.less_than(&theirs))
     };
     loads(table).into_iter().map(line).collect()
 }
 
 /// Whether what was measured at a load is within 25% of the authors' data: a line for each scheme and metric.
-pub(super) fn near_the_authors_data(table: &Table, figure: &[Published], load: f64, metrics: &[&str]) -> Claim {
+pub(super) fn near_the_authors_data(table: &Table, figure: &[Published], load: f64, metrics: &[&str]) -> Measured {
     let index = LOADS.iter().position(|&known| known == load).expect("the authors ran this load");
     let lines = figure.iter().flat_map(|published| {
-        metrics.iter().filter_map(move |metric| {
-            let (ours, theirs) = (at(table, published.name, load, metric).mean(), published.of(metric)[index]);
-            let near = (ours / theirs - 1.0).abs() <= 0.25;
-            ours.is_finite()
-                .then(|| (format!("{}, {} ({ours:.3} ms, there {theirs})", published.name, words(metric)), near))
+        metrics.iter().map(move |metric| {
+            let (ours, theirs) = (at(table, published.name, load, metric), published.of(metric)[index]);
+            let name = format!("{}, {} ({:.3} ms, there {theirs})", published.name, words(metric), ours.mean());
+            (name, ours.between(0.75 * theirs, 1.25 * theirs))
         })
     });
-    let lines: Vec<_> = lines.collect();
-    let number = format!("{} values", lines.len());
-    Claim::every(format!("within 25% of the authors' data at the label 0.{}", index + 2), number, lines)
+    Measured::points("within-25-authors-data-label-0", lines.collect()).at([index + 2])
 }

@@ -1,7 +1,7 @@
 //! Table 1: what AIFO and SP-PIFO need of a Tofino.
 
 use super::measure_table1;
-use crate::{Claim, Figure, Panel, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Table, Unit, Work};
 
 /// Resources: the paper's name, ours, and the paper's percentages for AIFO and SP-PIFO.
 const ROWS: [(&str, &str, [f64; 2]); 7] = [
@@ -38,37 +38,24 @@ pub(super) fn figures() -> Vec<Figure> {
     }]
 }
 
-const LESS: &str = "Ours is the scheduler alone. The prototypes are whole programs of 827 and more lines, whose parsing, forwarding and port tables are in their numbers and not in ours; what each compiler \
-                    needs for a comparison or a table differs, too.";
-
-fn claims(t: &Table) -> Vec<Claim> {
+fn claims(t: &Table) -> Vec<Measured> {
     let mut claims = Vec::new();
-    for (place, scheme) in ["AIFO", "SP-PIFO"].into_iter().enumerate() {
-        for (words, metric, paper) in ROWS {
+    for scheme in ["AIFO", "SP-PIFO"] {
+        for (words, metric, _) in ROWS {
             let ours = t.at(scheme).get(metric);
-            claims.push(Claim::value(format!("{scheme}: {words}"), paper[place], Unit::Share, &ours).because(LESS));
+            claims.push(Measured::stat("number", &ours).at([scheme.to_string(), words.to_string()]));
         }
     }
     for (words, metric, _) in ROWS.into_iter().filter(|(.., paper)| paper[0] > paper[1]) {
         claims.push(
-            Claim::direction(
-                format!("AIFO needs more than SP-PIFO: {words}"),
-                "more",
-                &t.at("AIFO").get(metric).minus(&t.at("SP-PIFO").get(metric)),
-                Unit::Share,
-            )
-            .because(LESS),
+            Measured::stat("aifo-needs-sp-pifo", &t.at("AIFO").get(metric).minus(&t.at("SP-PIFO").get(metric)))
+                .at([words.to_string()]),
         );
     }
     for (words, metric, _) in ROWS.into_iter().filter(|(.., paper)| paper[0] < paper[1]) {
         claims.push(
-            Claim::direction(
-                format!("SP-PIFO needs more than AIFO: {words}"),
-                "more",
-                &t.at("SP-PIFO").get(metric).minus(&t.at("AIFO").get(metric)),
-                Unit::Share,
-            )
-            .because(LESS),
+            Measured::stat("sp-pifo-needs-aifo", &t.at("SP-PIFO").get(metric).minus(&t.at("AIFO").get(metric)))
+                .at([words.to_string()]),
         );
     }
     claims

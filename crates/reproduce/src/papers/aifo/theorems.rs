@@ -1,8 +1,8 @@
 //! Theorems 1 and 2: AIFO against PIFO under constant overload.
 
 use super::measure_theorems;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -70,61 +70,34 @@ fn at(table: &Table, variant: &str, rates: &str, arrivals: &str, metric: &str) -
 /// Rates within this of the theorem's, as a share of the link, count as the same.
 const SAME: f64 = 0.01;
 
-/// Why many ranks are harder than the theorem's fluid.
-const CLOSE_RANKS: &str = "The lengths at which AIFO lets in one of sixteen ranks and the next are 2.25 packets apart ((1-k) C/n), no more than the queue \
-                           moves between two packets of a rank, so that some of the rank behind n* gets in.";
-
-fn claims_1(table: &Table) -> Vec<Claim> {
+fn claims_1(table: &Table) -> Vec<Measured> {
     let as_said = |variant: &str, arrivals: &str| {
         let near = |(rates, name): (&'static str, &str)| {
             let off = at(table, variant, rates, arrivals, "off");
-            (format!("{name} ({:.3} off)", off.mean()), off.mean() <= SAME)
+            (format!("{name} ({:.3} off)", off.mean()), off.at_most(SAME))
         };
         cases(table).map(near).collect::<Vec<_>>()
     };
     let mut claims = vec![
-        Claim::every(
-            "AIFO sends each rank at PIFO's rate: all below n*, of n* what is left, nothing above",
-            "same rates",
-            as_said("AIFO", "even"),
-        )
-        .because(CLOSE_RANKS),
-        Claim::every("PIFO sends each rank at that rate", "same rates", as_said("PIFO", "even")),
-        Claim::every(
-            "FIFO sends each rank in proportion to its arrivals (packets at random instants)",
-            "rate_i / sum of rates",
-            as_said("FIFO", "random"),
-        ),
-        Claim::every(
-            "FIFO sends each rank in proportion to its arrivals (evenly spaced packets)",
-            "rate_i / sum of rates",
-            as_said("FIFO", "even"),
-        )
-        .because(
-            "Evenly spaced packets meet the same places of a full queue again and again: a rank whose packets come right after a departure \
-             gets in always, another never. The theorem thinks of fluids; at random instants it holds.",
-        ),
+        Measured::points("aifo-sends-each-rank-pifo-rate", as_said("AIFO", "even")),
+        Measured::points("pifo-sends-each-rank-rate", as_said("PIFO", "even")),
+        Measured::points("fifo-sends-each-rank-proportion-arrivals", as_said("FIFO", "random")),
+        Measured::points("fifo-sends-each-rank-proportion-arrivals-2", as_said("FIFO", "even")),
     ];
     let (rates, _) = CASES[0];
     for scheme in ["PIFO", "FIFO"] {
         let queue = at(table, scheme, rates, "even", "queue");
-        claims.push(Claim::value(format!("The queue of {scheme} is full: C, here 40"), 40.0, Unit::Packets, &queue));
+        claims.push(Measured::stat("queue-full-c-here-40", &queue).at([scheme.to_string()]));
     }
     for (rates, name) in cases(table).filter(|(rates, _)| *rates != CASES[2].0) {
         let (queue, said) =
             (at(table, "AIFO", rates, "even", "queue"), at(table, "AIFO", rates, "even", "queue.theorem"));
         let own = at(table, "AIFO", rates, "even", "queue.quantile").mean();
         claims.push(
-            Claim::value(
-                format!("The queue of AIFO is (1 - (1-k) n*/n) C long: {name}"),
-                said.mean(),
-                Unit::Packets,
-                &queue,
-            )
-            .because(format!(
-                "The theorem takes the quantile of rank n* for n*/n, its own packets counted. The algorithm counts packets of smaller ranks, by which \
-                 the queue is {own:.1} packets long, and is."
-            )),
+            Measured::stat("queue-aifo-n-n-c-long", &queue)
+                .at([name.to_string()])
+                .theirs(said.mean())
+                .telling([format!("{own:.1}")]),
         );
     }
     let (rates, _) = CASES[2];
@@ -133,22 +106,14 @@ fn claims_1(table: &Table) -> Vec<Claim> {
         let queue = at(table, "AIFO", rates, "even", "queue");
         let (low, high) = ((1.0 - 5.0 / 8.0 * 0.9) * 40.0, (1.0 - 4.0 / 8.0 * 0.9) * 40.0);
         let mean = queue.mean();
-        claims.push(
-            Claim::every(
-                "Where ranks fill the link exactly, the queue of AIFO is between those of n* + 1 and n*",
-                format!("{low:.1} to {high:.1} packets"),
-                vec![(format!("{mean:.1} packets"), mean >= low && mean <= high)],
-            )
-            .because(
-                "By the quantile of smaller ranks alone the bounds are those of one rank less: 22 to 26.5 packets.",
-            ),
-        );
+        claims.push(Measured::points(
+            "where-ranks-fill-link-exactly-queue",
+            vec![(format!("{mean:.1} packets"), mean >= low && mean <= high)],
+        ));
     }
-    claims.push(Claim::direction(
-        "AIFO's queue is shorter than PIFO's (six equal ranks)",
-        "slightly",
+    claims.push(Measured::stat(
+        "aifo-queue-shorter-pifo",
         &at(table, "PIFO", CASES[0].0, "even", "queue").minus(&at(table, "AIFO", CASES[0].0, "even", "queue")),
-        Unit::Packets,
     ));
     claims
 }
@@ -185,11 +150,11 @@ fn theorem_2() -> Figure {
 /// Gaps below this count as vanished.
 const VANISHED: f64 = 0.01;
 
-fn claims_2(table: &Table) -> Vec<Claim> {
+fn claims_2(table: &Table) -> Vec<Measured> {
     let vanished = |metric: &str| {
         let at_the_end = |(rates, name): (&'static str, &str)| {
             let gap = at(table, "AIFO", rates, "even", metric);
-            (format!("{name} ({:.1}%)", 100.0 * gap.mean()), gap.mean() <= VANISHED)
+            (format!("{name} ({:.1}%)", 100.0 * gap.mean()), gap.at_most(VANISHED))
         };
         cases(table).map(at_the_end).collect::<Vec<_>>()
     };
@@ -198,21 +163,7 @@ fn claims_2(table: &Table) -> Vec<Claim> {
     };
     let parts: Vec<String> = cases(table).filter(|(rates, _)| *rates != CASES[2].0).map(part).collect();
     vec![
-        Claim::every(
-            "The gap between the packets that AIFO and PIFO send vanishes with time (below 1% at the end)",
-            "0",
-            vanished("gap.end"),
-        )
-        .because(format!(
-            "Both send all packets of the ranks below n* and none of those above, but of rank n* there is room for some only, and each may let \
-             through other packets of it for as long as the overload lasts: up to its part of the link, {}. The gap vanishes where ranks fill the link exactly.",
-            parts.join(", ")
-        )),
-        Claim::every(
-            "The gap as the proof counts it, by how many packets of each rank are sent, vanishes (below 1% at the end)",
-            "0",
-            vanished("gap_by_rank.end"),
-        )
-        .because(CLOSE_RANKS),
+        Measured::points("gap-between-packets-aifo-pifo-send", vanished("gap.end")).telling([parts.join(", ")]),
+        Measured::points("gap-proof-counts-how-many-packets", vanished("gap_by_rank.end")),
     ]
 }

@@ -1,8 +1,8 @@
 //! FB's figures 3, 4 and 5: what equations say of DT and FB, and what a switch does.
 
 use super::measure_analysis;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -50,7 +50,7 @@ fn agrees(seen: &Stat, equation: &Stat) -> bool {
     (seen.mean() / equation.mean() - 1.0).abs() <= EXACT
 }
 
-fn claims_of_many_queues(t: &Table) -> Vec<Claim> {
+fn claims_of_many_queues(t: &Table) -> Vec<Measured> {
     let counts = t.values("low_queues");
     let high = |scheme: &str, queues: f64| t.at(scheme).and("low_queues", queues).get("high");
     let falls = counts.windows(2).map(|pair| {
@@ -76,32 +76,11 @@ fn claims_of_many_queues(t: &Table) -> Vec<Claim> {
     });
     let bounded = bounded.collect();
     vec![
-        Claim::every(
-            "DT: a high-priority queue has less the more queues of the low priority there are",
-            "less with every further queue",
-            falls.collect(),
-        ),
-        Claim::value(
-            format!("DT: what a high-priority queue has can approach nothing; here beside {most} queues"),
-            0.0,
-            Unit::Share,
-            &high("DT", most),
-        ),
-        Claim::every(
-            "FB: what a high-priority queue has does not depend on the number of queues of the low priority",
-            format!("the same within {}", Unit::Share.text(EXACT)),
-            same.collect(),
-        ),
-        Claim::every(
-            "FB: the buffer that is used is bounded whatever the number of queues (equation 5)",
-            "at most (alpha_L + alpha_H) / (1 + alpha_L + alpha_H)",
-            bounded,
-        ),
-        Claim::every(
-            "Equations 2 to 4 give the lengths",
-            format!("within {}", Unit::Share.text(EXACT)),
-            equations.collect(),
-        ),
+        Measured::points("dt-high-priority-queue-queues-low", falls.collect()),
+        Measured::stat("dt-high-priority-queue-can-approach", &high("DT", most)).telling([most.to_string()]),
+        Measured::points("fb-high-priority-queue-does-depend", same.collect()),
+        Measured::points("fb-buffer-used-bounded-whatever-number", bounded),
+        Measured::points("equations-2-4-give-lengths", equations.collect()),
     ]
 }
 
@@ -169,12 +148,12 @@ fn of(t: &Table, part: &str, name: &str) -> Stat {
 }
 
 /// A length in packets.
-fn length(t: &Table, part: &str, name: &str, words: &str, paper: f64) -> Claim {
-    Claim::value(format!("({part}) {words}"), paper, Unit::Packets, &of(t, part, name))
+fn length(t: &Table, id: &str, part: &str, name: &str) -> Measured {
+    Measured::stat(id, &of(t, part, name))
 }
 
 /// Whether all lengths that the equations give are those of the switch.
-fn equations(t: &Table) -> Claim {
+fn equations(t: &Table) -> Measured {
     let names = [
         ("a", "high"),
         ("a", "low"),
@@ -187,46 +166,36 @@ fn equations(t: &Table) -> Claim {
     let points = there.map(|(part, name)| {
         (format!("({part}) {name}"), agrees(&of(t, part, name), &of(t, part, &format!("{name}_equation"))))
     });
-    let paper = format!("within {}", Unit::Share.text(EXACT));
-    Claim::every("The equations give the lengths in all parts", paper, points.collect())
+    Measured::points("equations-give-lengths-parts", points.collect())
 }
 
-fn claims_of_dt(t: &Table) -> Vec<Claim> {
+fn claims_of_dt(t: &Table) -> Vec<Measured> {
     vec![
-        length(t, "a", "high_alone", "The high-priority queue alone could have", 40.0),
-        length(t, "a", "high", "Beside three queues it has", 20.0),
-        length(t, "a", "low", "These three have together", 30.0),
-        length(t, "a", "free", "Free", 10.0),
-        length(t, "b", "low_each", "Each of five queues of one port has", 10.0),
-        length(t, "b", "free", "Free", 10.0),
-        length(t, "c", "high_at_loss", "The incast loses packets when its queue has", 8.0),
+        length(t, "high-alone", "a", "high_alone"),
+        length(t, "high-beside-three", "a", "high"),
+        length(t, "low-together", "a", "low"),
+        length(t, "four-ports-free", "a", "free"),
+        length(t, "each-of-five", "b", "low_each"),
+        length(t, "one-port-free", "b", "free"),
+        length(t, "incast-at-loss", "c", "high_at_loss"),
         // The paper says about 17: 2*60/7. Equation 3 gives 2*60/8 = 15.
-        length(t, "c", "high_steady", "Its share of the steady state is about", 17.0),
-        Claim::direction(
-            "(c) The incast loses packets before it has its share",
-            "8 of about 17 packets",
+        length(t, "incast-share", "c", "high_steady"),
+        Measured::stat(
+            "incast-loses-packets-before-share",
             &of(t, "c", "high_steady").minus(&of(t, "c", "high_at_loss")),
-            Unit::Packets,
         ),
         equations(t),
     ]
 }
 
-fn claims_of_fb(t: &Table) -> Vec<Claim> {
+fn claims_of_fb(t: &Table) -> Vec<Measured> {
     let apart = Unit::Packets.text(of(t, "b", "low_each_at_five_ports").mean());
     vec![
-        length(t, "a", "high", "Beside three queues the high-priority queue has", 30.0),
-        length(t, "a", "low", "These three have together", 15.0),
-        length(t, "b", "low_each", "Each of five queues of one port has", 6.0).because(format!(
-            "By equation 4 it is 2 packets: the threshold is alpha/5 for five queues, times 1/5 for a fifth of the \
-             port. The paper's 6 is equation 4 without the share of the port: five queues at five ports have {apart} \
-             each."
-        )),
-        Claim::value(
-            "(c) The buffer follows fast enough: the incast's queue at the first loss, of its share of the steady \
-             state",
-            1.0,
-            Unit::Share,
+        length(t, "high-beside-three", "a", "high"),
+        length(t, "low-together", "a", "low"),
+        length(t, "each-of-five", "b", "low_each").telling([apart]),
+        Measured::stat(
+            "buffer-follows-fast-enough-incast-queue",
             &of(t, "c", "high_at_loss").ratio(&of(t, "c", "high_steady")),
         ),
         equations(t),

@@ -2,8 +2,9 @@
 
 use super::bursts::{fba, fba_dctcp};
 use super::measure;
-use crate::claim::Claim;
-use crate::figure::{Figure, Scale, Work};
+use crate::figure::{Figure, Work};
+use crate::found::Found;
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -58,7 +59,7 @@ fn panels([utilization, tail]: [&'static str; 2]) -> Vec<Panel> {
     ]
 }
 
-fn multi_queue(table: &Table) -> Vec<Claim> {
+fn multi_queue(table: &Table) -> Vec<Measured> {
     let (fba, fba_dctcp) = (fba(table), fba_dctcp(table));
     let mut claims = vec![
         on_par(table, &["DT, DCTCP", "IB", "FB", fba, fba_dctcp]),
@@ -70,7 +71,7 @@ fn multi_queue(table: &Table) -> Vec<Claim> {
     claims
 }
 
-fn single_queue(table: &Table) -> Vec<Claim> {
+fn single_queue(table: &Table) -> Vec<Measured> {
     let mut claims = vec![
         on_par(table, &["DT, DCTCP", "FAB", "FB"]),
         with_tcp(table, "DT", "DT, DCTCP"),
@@ -84,13 +85,13 @@ fn get(table: &Table, scheme: &str, load: f64, metric: &str) -> Stat {
     table.at(scheme).and(LOAD, load).get(metric)
 }
 
-/// Some schemes at the chosen loads, as [`Claim::every`] wants it.
+/// Whether something is so, for some schemes at the chosen loads.
 fn check(
     table: &Table,
     schemes: &[&str],
     loads: impl Fn(f64) -> bool,
-    is_so: impl Fn(&str, f64) -> bool,
-) -> Vec<(String, bool)> {
+    is_so: impl Fn(&str, f64) -> Found,
+) -> Vec<(String, Found)> {
     let mut points = Vec::new();
     for load in table.values(LOAD).into_iter().filter(|load| loads(*load)) {
         let has_run = |scheme: &&&str| !table.at(scheme).and(LOAD, load).is_empty();
@@ -104,76 +105,50 @@ fn check(
 /// "On par": at most so many percent less.
 const ON_PAR: f64 = 5.0;
 
-fn on_par(table: &Table, schemes: &[&str]) -> Claim {
+fn on_par(table: &Table, schemes: &[&str]) -> Measured {
     let is_so = |scheme: &str, load: f64| {
         let of = |scheme| get(table, scheme, load, UTILIZATION);
-        of(scheme).less_than_percent(&of("DT")).mean() <= ON_PAR
+        of(scheme).less_than_percent(&of("DT")).at_most(ON_PAR)
     };
-    Claim::every(
-        "All use the uplinks as much as DT (at most 5% less)",
-        "on par",
-        check(table, schemes, |_| true, is_so),
-    )
-    .because(
-        "with one queue a port FB drops every packet of the background that arrives behind a burst, whose queue is above alpha 0.5 over N; the flows then wait for \
-         timeouts of 100 ms. It grows with the burst: at 90% load and bursts of 90% FB used 61% of the uplinks, DT 76%.",
-    )
+    Measured::points("use-uplinks-much-dt", check(table, schemes, |_| true, is_so))
 }
 
-fn with_tcp(table: &Table, tcp: &str, dctcp: &str) -> Claim {
-    Claim::direction(
-        format!("With TCP the uplinks are used slightly more than with DCTCP ({tcp} less {dctcp}, mean over loads)"),
-        "slightly more",
+fn with_tcp(table: &Table, tcp: &str, dctcp: &str) -> Measured {
+    Measured::stat(
+        "tcp-uplinks-used-slightly-dctcp",
         &table.at(tcp).get(UTILIZATION).minus(&table.at(dctcp).get(UTILIZATION)),
-        Unit::Share,
     )
-    .because(
-        "the difference is about 1% of the uplinks at most, either way: flows end, so that what is sent is what was asked for.",
-    )
+    .at([tcp.to_string(), dctcp.to_string()])
 }
 
-fn lowest_tail(table: &Table, best: &[&str], others: &[&str]) -> Claim {
+fn lowest_tail(table: &Table, best: &[&str], others: &[&str]) -> Measured {
     let is_so = |scheme: &str, load: f64| {
-        let own = get(table, scheme, load, TAIL).mean();
-        others.iter().all(|other| own <= get(table, other, load, TAIL).mean())
+        let own = get(table, scheme, load, TAIL);
+        Found::all(others.iter().map(|other| own.at_most_times(1.0, &get(table, other, load, TAIL))))
     };
-    Claim::every("With DCTCP the tail of short flows is lowest", "lowest", check(table, best, |_| true, is_so)).because(
-        "IB has a queue for flows of fewer than 72 packets that is served first: its tail, 0.6 to 1.3 ms, is lower still at most loads. DCTCP is next, but FBA's thresholds \
-         of some 40 KB a queue at high load are below the marking threshold of 97.5 KB, so that DCTCP flows lose packets.",
-    )
+    Measured::points("dctcp-tail-short-flows-lowest", check(table, best, |_| true, is_so))
 }
 
 /// What the paper says about both halves.
-fn about_tails(table: &Table) -> Vec<Claim> {
+fn about_tails(table: &Table) -> Vec<Measured> {
     let loads = table.values(LOAD);
     let gain = |load: &f64| get(table, "FB", *load, TAIL).less_than_percent(&get(table, "DT", *load, TAIL));
     let mean_gain = Stat::average(&loads.iter().map(gain).collect::<Vec<_>>());
-    let mut claims =
-        vec![Claim::gain("FB's tail of short flows is on average 34.1% below DT's, with TCP", 34.1, &mean_gain).because(
-            "at loads of 80 to 90% more than 5% of the short flows wait for a timeout of 100 ms under both, so that both tails come to 100 ms; at lower loads FB's \
-             shorter queues make the difference.",
-        )];
+    let mut claims = vec![Measured::stat("fb-tail-short-flows-average-34.1", &mean_gain)];
     claims.extend(["DT", "FB"].map(|scheme| falls_again(table, scheme, &loads)));
-    let none = |scheme: &str, load: f64| get(table, scheme, load, WITH_DROPS).mean() == 0.0;
+    let none = |scheme: &str, load: f64| get(table, scheme, load, WITH_DROPS).at_most(0.0);
     let low = check(table, &table.variants(), |load| load < 0.4, none);
-    claims.push(Claim::every("Below a load of 40% no short flow loses a packet", "no drops", low).because(
-        "the slow start of long flows, which nothing bounds but loss, fills the queue of its port at any load; at a load of 20% with TCP and five queues 1% of the short flows under DT and 3% under FB meet one.",
-    ));
+    claims.push(Measured::points("below-load-40-no-short-flow", low));
     claims
 }
 
 /// As the load grows the tail grows, and then falls: how far its largest value is above that of the largest load.
-fn falls_again(table: &Table, scheme: &str, loads: &[f64]) -> Claim {
+fn falls_again(table: &Table, scheme: &str, loads: &[f64]) -> Measured {
     let last = loads.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let before = loads.iter().filter(|load| **load < last).map(|load| get(table, scheme, *load, TAIL));
-    Claim::direction(
-        format!(
-            "{scheme}'s tail of short flows grows with the load, then falls (largest less that of the largest load)"
-        ),
-        "increases, then decreases",
+    Measured::stat(
+        "tail-short-flows-grows-load-then",
         &Stat::largest(before).minus(&get(table, scheme, last, TAIL)).times(1e-3),
-        Unit::Milliseconds,
     )
-    .because("the share of short flows that lose a packet grows all the way (DT with five queues: 1% at a load of 20%, 13% at 90%), and at 80 to 90% the tail arrives at the minimum timeout of 100 ms.")
-    .needs(Scale::Default, "a quick run has two loads only")
+    .at([scheme.to_string()])
 }

@@ -1,8 +1,8 @@
 //! FB's guarantees (equations 6, 7 and 8), inside and outside.
 
 use super::measure_guarantees;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -68,45 +68,32 @@ fn lossless(t: &Table, variant: &str, margin: f64) -> Option<bool> {
     (!lost.is_empty()).then(|| lost.mean() == 0.0)
 }
 
-fn claims(t: &Table) -> Vec<Claim> {
+fn claims(t: &Table) -> Vec<Measured> {
     let above: fn(f64) -> bool = |margin| margin > 1.0;
     let below: fn(f64) -> bool = |margin| margin < 1.0;
-    let mut claims = vec![
-        Claim::value("Eq. 6: alpha_L for a minimum of 10% beside alpha_H = 10", 2.75, Unit::None, &bound(t, MINIMA[0]))
-            .because(
-                "The equation gives 0.1 * 11 / 0.9 = 1.22, and that is enough, as the next row shows. 2.75 is what \
-                 it gives for 20%.",
-            ),
-    ];
+    let mut claims = vec![Measured::stat("eq-6-alpha-l-minimum-10", &bound(t, MINIMA[0]))];
     for variant in MINIMA {
         let kept = |margin: f64| {
             let got = t.at(variant).and("margin", margin).get("got");
             (!got.is_empty()).then(|| got.mean() >= 1.0 - EXACT)
         };
-        let words = format!("{variant}: the low priority has it with an alpha_L above the bound, and not below");
-        claims.push(Claim::every(words, "guaranteed", tried(t, variant, above, kept)));
+        claims.push(
+            Measured::points("low-priority-alpha-l-above-bound", tried(t, variant, above, kept))
+                .at([variant.to_string()]),
+        );
     }
-    claims.push(Claim::value("Eq. 7: the largest alpha_L for r = 10 BW", 0.125, Unit::None, &bound(t, SHARES[0])));
+    claims.push(Measured::stat("eq-7-largest-alpha-l-r", &bound(t, SHARES[0])));
     for variant in SHARES {
-        let words =
-            format!("{variant}: a burst has its share without a loss with an alpha_L below the bound, and not above");
         let points = tried(t, variant, below, |margin| lossless(t, variant, margin));
-        claims.push(Claim::every(words, "guaranteed", points));
+        claims.push(Measured::points("burst-share-without-loss-alpha-l", points).at([variant.to_string()]));
     }
     let limit = alpha_low_limit(9e6, 10e9, Absorb { rate: 100e9, duration: 500e-6 });
-    claims.push(Claim::value(
-        "Eq. 8: alpha_L must be below this for 100 Gb/s during 500 us",
-        0.8,
-        Unit::None,
-        // The bound of the row below is at the same setting: without it nothing has run.
-        &bound(t, BURSTS[0]).map(|_| limit),
-    ));
+    claims.push(Measured::stat("eq-8-alpha-l-must-below", &bound(t, BURSTS[0]).map(|_| limit)));
     for variant in BURSTS {
-        let words = format!("{variant}: the burst loses nothing with an alpha_H above the bound, and something below");
         let points = tried(t, variant, above, |margin| lossless(t, variant, margin));
-        let paper = if variant == CORRECTED { "not in the paper" } else { "guaranteed" };
-        let claim = Claim::every(words, paper, points);
-        claims.push(if variant == SLOW { claim.because(why_more(t)) } else { claim });
+        // The reason tells what would be enough, and what equation 8 asks for.
+        let bounds = [CORRECTED, SLOW].map(|variant| Unit::None.text(bound(t, variant).mean()));
+        claims.push(Measured::points("burst-loses-nothing-alpha-h-above", points).at([variant]).telling(bounds));
     }
     let exact = t.rows().iter().map(|row| {
         let (got, equation) = (row.metrics.get("got"), row.metrics.get("got_equation"));
@@ -115,21 +102,6 @@ fn claims(t: &Table) -> Vec<Claim> {
             (got / equation - 1.0).abs() <= 2.0 * EXACT,
         )
     });
-    claims.push(Claim::every(
-        "The fluid's closed form gives what the switch does, at all points",
-        format!("within {}", Unit::Share.text(2.0 * EXACT)),
-        exact.collect(),
-    ));
+    claims.push(Measured::points("fluid-closed-form-gives-switch-does", exact.collect()));
     claims
-}
-
-/// Why equation 8 is not enough for a burst that the low priority can follow.
-fn why_more(t: &Table) -> String {
-    format!(
-        "Equation 8 takes the low priority to be slower than its threshold. With alpha_L below equation 7's limit \
-         (here 1) it follows it, so that it keeps admitting and frees less: then alpha_H must be above (1 + alpha_L) \
-         / (B / ((r - BW) t) - 1) = {}, not {}.",
-        Unit::None.text(bound(t, CORRECTED).mean()),
-        Unit::None.text(bound(t, SLOW).mean()),
-    )
 }

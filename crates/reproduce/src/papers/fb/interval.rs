@@ -1,8 +1,8 @@
 //! How FBA depends on the time between its updates.
 
 use super::measure;
-use crate::claim::Claim;
-use crate::figure::{Figure, Scale, Work};
+use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::table::Table;
 use crate::unit::Unit;
@@ -34,34 +34,16 @@ pub(super) fn figures() -> Vec<Figure> {
     }]
 }
 
-fn claims(table: &Table) -> Vec<Claim> {
+fn claims(table: &Table) -> Vec<Measured> {
     let absorbed = |scheme: &str| table.at(scheme).get(ABSORBED);
     let distance = |scheme: &str| absorbed(scheme).minus(&absorbed("FB")).map(f64::abs);
     let occupancy = |scheme: &str| table.at(scheme).get(OCCUPANCY);
     let slow = if table.variants().contains(&"FBA 1 s") { "FBA 1 s" } else { "FBA 100 ms" };
     vec![
-        Claim::direction(
-            format!("FBA with rare updates absorbs more bursts than DT ({slow} less DT)"),
-            "considerable benefits",
-            &absorbed(slow).minus(&absorbed("DT")),
-            Unit::Share,
-        ),
-        Claim::direction(
-            format!("FBA comes nearer to FB with more frequent updates: distance of {slow} less that of FBA 10 ms, bursts absorbed"),
-            "approaches FB",
-            &distance(slow).minus(&distance("FBA 10 ms")),
-            Unit::Share,
-        )
-        .because(HARDLY)
-        .needs(Scale::Default, "one seed has too few bursts"),
-        Claim::direction(
-            format!("the same, tail occupancy ({slow} less FBA 10 ms)"),
-            "approaches FB",
-            &occupancy(slow).minus(&occupancy("FBA 10 ms")),
-            Unit::Share,
-        )
-        .because(HARDLY),
+        Measured::stat("fba-rare-updates-absorbs-bursts-dt", &absorbed(slow).minus(&absorbed("DT")))
+            .telling([slow.to_string()]),
+        Measured::stat("fba-comes-nearer-fb-frequent-updates", &distance(slow).minus(&distance("FBA 10 ms")))
+            .telling([slow.to_string()]),
+        Measured::stat("tail-occupancy", &occupancy(slow).minus(&occupancy("FBA 10 ms"))).telling([slow.to_string()]),
     ]
 }
-
-const HARDLY: &str = "the interval hardly matters: the background is the same all the time, and FBA's updates, which mostly see no burst, find about the same queues.";

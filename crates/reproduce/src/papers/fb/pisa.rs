@@ -1,7 +1,7 @@
 //! PISA FB against FB on the same arrivals (section 5.1).
 
 use super::measure_error;
-use crate::{Claim, Figure, Panel, Table, Unit, Work};
+use crate::{Figure, Found, Measured, Panel, Stat, Table, Unit, Work};
 
 const INTERVAL: &str = "chip.options.interval";
 const SEVERAL: &str = "several queues";
@@ -54,108 +54,67 @@ pub(super) fn figures() -> Vec<Figure> {
 /// Intervals up to this are short beside how fast queues change here: 10 us bring 87 KB at most to one port, a twelfth of the buffer.
 const SHORT: f64 = 10.0;
 
-const STALE: &str = "Rounding is never off by more than sqrt 2, and only the other two parts grow with the interval: lengths, counts and the remaining buffer that ingress works with are as old as the last \
-                     control packet. 64 queues take a control packet 64 us, and at 10 Gb/s a port's queue changes by 80 KB in that time, a millisecond changes it by more than the buffer.";
-
 /// For every variant and interval: a name with the number, and whether it is so. Empty where nothing has run.
 fn points(
     t: &Table,
     intervals: &[f64],
-    number: impl Fn(&str, f64) -> f64,
-    is: impl Fn(f64) -> bool,
-) -> Vec<(String, bool)> {
+    number: impl Fn(&str, f64) -> Stat,
+    is: impl Fn(&Stat) -> Found,
+) -> Vec<(String, Found)> {
     let all = t.variants().into_iter().flat_map(|variant| intervals.iter().map(move |interval| (variant, *interval)));
     let named = all.map(|(variant, interval)| (variant, interval, number(variant, interval)));
-    let run = named.filter(|(.., number)| number.is_finite());
-    run.map(|(variant, interval, number)| {
-        (format!("{variant}, every {interval} us ({})", Unit::Share.text(number)), is(number))
-    })
-    .collect()
+    named
+        .map(|(variant, interval, number)| {
+            (format!("{variant}, every {interval} us ({})", Unit::Share.text(number.mean())), is(&number))
+        })
+        .collect()
 }
 
-fn claims(t: &Table) -> Vec<Claim> {
+fn claims(t: &Table) -> Vec<Measured> {
     let at = |variant: &str, interval: f64, name: &str| t.at(variant).and(INTERVAL, interval).get(name);
     let intervals = t.values(INTERVAL);
     let (short, long): (Vec<f64>, Vec<f64>) = intervals.iter().partition(|interval| **interval <= SHORT);
     let longest = intervals.iter().copied().fold(f64::NAN, f64::max);
-    let within = |variant: &str, interval: f64| at(variant, interval, "threshold.within_2").mean();
-    let rounding = |variant: &str, interval: f64| at(variant, interval, "rounding.within_sqrt2").mean();
+    let within = |variant: &str, interval: f64| at(variant, interval, "threshold.within_2");
+    let rounding = |variant: &str, interval: f64| at(variant, interval, "rounding.within_sqrt2");
     let more = |variant: &str, interval: f64| {
-        at(variant, interval, "loss.queries").minus(&at(variant, interval, "ideal.loss.queries")).mean()
+        at(variant, interval, "loss.queries").minus(&at(variant, interval, "ideal.loss.queries"))
     };
     let mut claims = vec![
-        Claim::every(
-            "Rounding to a power of two moves 99% of thresholds and more by no more than sqrt 2, up to every 10 us",
-            "not in the paper",
-            points(t, &short, rounding, |part| part >= 0.99),
+        Measured::points(
+            "rounding-power-two-moves-99-thresholds",
+            points(t, &short, rounding, |part| part.at_least(0.99)),
         ),
-        Claim::every(
-            "Nine of ten thresholds are within a factor of 2 of the exact ones, up to every 10 us",
-            "not in the paper",
-            points(t, &short, within, |part| part >= 0.9),
-        )
-        .because(
-            "Every 1 us is more than the recirculation port can carry (see below): control packets wait for each other, and what they bring is older than every 10 us.",
+        Measured::points("nine-ten-thresholds-within-factor-2", points(t, &short, within, |part| part.at_least(0.9))),
+        Measured::points("longer-intervals", points(t, &long, within, |part| part.at_least(0.9))),
+        Measured::points(
+            "queries-lose-within-point-they-lose",
+            points(t, &short, more, |more| more.between(-0.01, 0.01)),
         ),
-        Claim::every(
-            "The same with longer intervals",
-            "not in the paper",
-            points(t, &long, within, |part| part >= 0.9),
-        )
-        .because(STALE),
-        Claim::every(
-            "Queries lose within a point of what they lose with FB, up to every 10 us",
-            "lag will not significantly affect performance",
-            points(t, &short, more, |more| more.abs() <= 0.01),
+        Measured::points("longer-intervals-2", points(t, &long, more, |more| more.between(-0.01, 0.01))).telling(
+            std::iter::once(Unit::Microseconds.text(longest)).chain(
+                ["loss.queries", "fba.loss.queries", "ideal.loss.queries", "dt.loss.queries"]
+                    .map(|name| Unit::Share.text(at(SEVERAL, longest, name).mean())),
+            ),
         ),
-        Claim::every(
-            "The same with longer intervals",
-            "lag will not significantly affect performance",
-            points(t, &long, more, |more| more.abs() <= 0.01),
-        )
-        .because(format!(
-            "The paper shows long intervals with FBA, which only sets alphas late: the traffic manager knows its queues. PISA FB compares old lengths with an old threshold. Every {longest} us, \
-             queries lose {} with PISA FB, {} with FBA, {} with FB and {} with DT.",
-            Unit::Share.text(at(SEVERAL, longest, "loss.queries").mean()),
-            Unit::Share.text(at(SEVERAL, longest, "fba.loss.queries").mean()),
-            Unit::Share.text(at(SEVERAL, longest, "ideal.loss.queries").mean()),
-            Unit::Share.text(at(SEVERAL, longest, "dt.loss.queries").mean()),
-        )),
-        Claim::direction(
-            format!("Every {longest} us, queries lose less with PISA FB than with FBA of the same interval"),
-            "PISA FB is more accurate than FBA",
+        Measured::stat(
+            "every-us-queries-lose-pisa-fb",
             &at(SEVERAL, longest, "fba.loss.queries").minus(&at(SEVERAL, longest, "loss.queries")),
-            Unit::Share,
         )
-        .because("As above: the other way around, with long intervals."),
+        .telling([longest.to_string()]),
     ];
     claims.extend(recirculation_claims(t));
     claims
 }
 
 /// What control packets take of the recirculation port.
-fn recirculation_claims(t: &Table) -> Vec<Claim> {
+fn recirculation_claims(t: &Table) -> Vec<Measured> {
     let rate = |variant: &str, interval: f64| t.at(variant).and(INTERVAL, interval).get("recirculated_gbps");
     // In proportion, from an interval at which the port has no trouble.
     let interval = 10.0 * rate(SEVERAL, 10.0).mean() / 0.03;
     vec![
-        Claim::value(
-            "Control packets every 1 us take at most 30 Mb/s",
-            30.0,
-            Unit::Mbps,
-            &rate(SEVERAL, 1.0).times(1e3),
-        )
-        .because(format!(
-            "A control packet goes around once for each queue: 8 ports of 8 queues, each read by three kinds of control packets of 64 bytes, are 200 packets every interval, and at 1 us fill the port of \
-             100 Gb/s. 30 Mb/s is what they take every {} ms.",
-            Unit::None.text(interval / 1e3),
-        )),
-        Claim::value(
-            "The same with a single queue a port",
-            30.0,
-            Unit::Mbps,
-            &rate(SINGLE, 1.0).times(1e3),
-        )
-        .because("Also with one queue a port: 24 packets every interval are 12 Gb/s."),
+        Measured::stat("control-packets-every-1-us-take", &rate(SEVERAL, 1.0).times(1e3))
+            .telling([Unit::None.text(interval / 1e3)]),
+        Measured::stat("single-queue-port", &rate(SINGLE, 1.0).times(1e3)),
     ]
 }

@@ -1,7 +1,7 @@
 //! Figure 9: PISA FB on a testbed (section 6.3).
 
 use super::measure_testbed;
-use crate::{Claim, Figure, Panel, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Table, Unit, Work};
 
 const SPREAD: &str = "workload.7.jitter";
 
@@ -62,20 +62,10 @@ pub(super) fn figures() -> Vec<Figure> {
     ]
 }
 
-const QUEUES: &str = "FB gives TCP more buffer, as it should, and flows that are spread out lose fewer packets. But a queue is also a delay: at 80 kb/s it takes 10 s to send \
-                      100 KB, timers run out for packets that are not lost, and what is sent again fills the larger queue. The same with ports of 80 Mb/s, where queues are short \
-                      beside timers, stands beside this.";
-const ROOM: &str = "Flows that DT makes wait for a timer leave the port to the others, which are then faster than with FB, where more flows share the port. The gain is in the slow \
-                    flows; where few lose packets under DT there is little to gain.";
-
-fn claims(t: &Table) -> Vec<Claim> {
-    let slow = t.texts(SPREAD).iter().all(|spread| !spread.ends_with("ms"));
-    let why = if slow { QUEUES } else { ROOM };
-    let mut claims = vec![Claim::direction(
-        "PISA FB limits the buffer that UDP holds (share of the buffer, DT less PISA FB)",
-        "less",
+fn claims(t: &Table) -> Vec<Measured> {
+    let mut claims = vec![Measured::stat(
+        "pisa-fb-limits-buffer-udp-holds",
         &t.at("DT").get("udp.occupancy").minus(&t.at("PISA FB").get("udp.occupancy")),
-        Unit::Share,
     )];
     let less = |spread: &str, metric: &str| {
         let of = |variant: &str| t.at(variant).with(SPREAD, spread).get(metric);
@@ -84,54 +74,35 @@ fn claims(t: &Table) -> Vec<Claim> {
     let meet: Vec<&str> = t.texts(SPREAD).into_iter().filter(|spread| flows_meet(t, spread)).collect();
     for spread in t.texts(SPREAD) {
         let of = |variant: &str, metric: &str| t.at(variant).with(SPREAD, spread).get(metric);
-        let apart = format!("flows start within {spread}");
-        let why = if meet.contains(&spread) { why } else { ALONE };
         claims.push(
-            Claim::direction(
-                format!("{apart}: PISA FB reduces the mean completion time by at least 50 ms (beyond that)"),
-                "at least 50 ms",
+            Measured::stat(
+                "pisa-fb-reduces-mean-completion-time",
                 &less(spread, "fct_ms.mean").map(|gain| gain - 50.0),
-                Unit::Milliseconds,
             )
-            .because(why),
+            .at([spread]),
         );
-        claims.push(Claim::value(
-            format!("{apart}: PISA FB has the mean completion time of FB (over it)"),
-            1.0,
-            Unit::None,
-            &of("PISA FB", "fct_ms.mean").ratio(&of("FB", "fct_ms.mean")),
-        ));
+        claims.push(
+            Measured::stat(
+                "pisa-fb-mean-completion-time-fb",
+                &of("PISA FB", "fct_ms.mean").ratio(&of("FB", "fct_ms.mean")),
+            )
+            .at([spread]),
+        );
     }
     for spread in &meet {
         let deciles = (1..10).map(|decile| {
-            let gain = less(spread, &format!("fct_ms.p{decile}0")).mean();
-            (format!("{decile}0% ({})", Unit::Milliseconds.text(gain)), gain >= 50.0)
+            let gain = less(spread, &format!("fct_ms.p{decile}0"));
+            (format!("{decile}0% ({})", Unit::Milliseconds.text(gain.mean())), gain.at_least(50.0))
         });
-        claims.push(
-            Claim::every(
-                format!("flows start within {spread}: it does so at every decile of the completion times"),
-                "at least 50 ms",
-                deciles.collect(),
-            )
-            .because(why),
-        );
+        claims.push(Measured::points("flows-start-within-does-every-decile", deciles.collect()).at([spread]));
     }
     let drops = meet.iter().map(|spread| {
-        let fewer = less(spread, "with_drops").mean();
-        (format!("within {spread} ({})", Unit::Share.text(fewer)), fewer > 0.0)
+        let fewer = less(spread, "with_drops");
+        (format!("within {spread} ({})", Unit::Share.text(fewer.mean())), fewer.above(0.0))
     });
-    claims.push(
-        Claim::every(
-            "Fewer flows lose a packet with PISA FB than with DT, where flows meet",
-            "fewer drops",
-            drops.collect(),
-        )
-        .because("All at once, nearly every flow loses a packet under either scheme."),
-    );
+    claims.push(Measured::points("fewer-flows-lose-packet-pisa-fb", drops.collect()));
     claims
 }
-
-const ALONE: &str = "Flows that far apart seldom meet: their queue stays short, they lose next to nothing under either scheme, and there is nothing to gain.";
 
 /// Whether flows start so close to each other that DT drops some of their packets.
 fn flows_meet(t: &Table, spread: &str) -> bool {

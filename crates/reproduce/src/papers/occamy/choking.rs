@@ -1,6 +1,6 @@
 //! Figure 5: a high-priority incast beside low-priority queues, with DT.
 
-use crate::{Claim, Figure, Panel, Scale, Stat, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Stat, Table, Unit, Work};
 
 const SIZE: &str = "workload.0.request";
 const WINDOW: &str = "transport.dctcp.initial_window";
@@ -40,7 +40,7 @@ pub(super) fn figures() -> Vec<Figure> {
     }]
 }
 
-fn claims(t: &Table) -> Vec<Claim> {
+fn claims(t: &Table) -> Vec<Measured> {
     let mut claims = Vec::new();
     for window in [699.0, 10.0] {
         let at = |variant: &str, size: f64| t.at(variant).and(WINDOW, window).and(SIZE, size);
@@ -50,29 +50,23 @@ fn claims(t: &Table) -> Vec<Claim> {
         };
         let (same, other) = (worse("same port"), worse("another port"));
         let called = format!("first windows of {window} packets");
-        claims.push(Claim::gain(
-            format!("Low-priority traffic at the same port prolongs the mean QCT by up to (8 times), {called}"),
-            700.0,
-            &same,
-        ));
-        claims.push(Claim::gain(format!("At another port, by up to (2 times), {called}"), 100.0, &other));
+        claims.push(Measured::stat("low-priority-traffic-port-prolongs-mean", &same).at([called.to_string()]));
+        claims.push(Measured::stat("another-port", &other).at([called.to_string()]));
         let mean = |variant: &str| t.at(variant).and(WINDOW, window).get(QCT);
-        let longer = Claim::direction(
-            format!("Queries take longer with it at the same port than at another (mean QCT over all sizes), {called}"),
-            "8 times against 2 times",
+        let longer = Measured::stat(
+            "queries-take-longer-port-another",
             &mean("same port").more_than_percent(&mean("another port")),
-            Unit::Percent,
-        );
-        claims.push(longer.needs(Scale::Default, "In a quick run a timeout more or less in some 40 queries decides."));
+        )
+        .at([called.to_string()]);
+        claims.push(longer);
         let spared = |variant: &str| t.at(variant).and(WINDOW, window).get("queries.incast.without_drops");
-        claims.push(Claim::direction(
-            format!(
-                "It loses packets that it would not lose alone: queries without a loss, alone less beside it, {called}"
-            ),
-            "drops before the deserved 1 MB",
-            &spared("no background").minus(&spared("same port")),
-            Unit::Share,
-        ));
+        claims.push(
+            Measured::stat(
+                "loses-packets-would-lose-alone-queries",
+                &spared("no background").minus(&spared("same port")),
+            )
+            .at([called.to_string()]),
+        );
     }
     claims
 }

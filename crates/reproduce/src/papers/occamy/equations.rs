@@ -2,7 +2,7 @@
 
 use super::measure_micro;
 use crate::table::Row;
-use crate::{Claim, Figure, Panel, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Table, Unit, Work};
 use forebay_analysis::occamy;
 
 const ALPHAS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
@@ -60,7 +60,7 @@ fn agree(t: &Table, variant: &str, measured: &str, formula: &str, within: f64) -
     t.at(variant).rows().iter().map(of).collect()
 }
 
-fn claims(t: &Table) -> Vec<Claim> {
+fn claims(t: &Table) -> Vec<Measured> {
     let free = |alpha: f64| t.at("DT").and("alpha", alpha).and("full", 1.0).get("free");
     let spare = "Occamy without spare bandwidth";
     let at_half = |row: &&Row| {
@@ -76,54 +76,20 @@ fn claims(t: &Table) -> Vec<Claim> {
     });
     let faster = faster.collect();
     vec![
-        Claim::every(
-            "Equation 2: what stays free is B / (1 + alpha N)",
-            "equal",
-            agree(t, "DT", "free", "free.equation", 0.02),
-        ),
-        Claim::every(
-            "Equation 2 with Occamy, which admits as DT does",
-            "equal",
-            agree(t, "Occamy", "free", "free.equation", 0.02),
-        ),
-        Claim::value("With alpha 8 a queue has this much of the buffer", 0.889, Unit::Share, &free(8.0).map(|f| 1.0 - f)),
-        Claim::value(
-            "Alpha 16 instead of 8 uses so many percent of the buffer more",
-            5.2,
-            Unit::None,
-            &free(8.0).minus(&free(16.0)).times(100.0),
-        ),
-        Claim::every(
-            "Equation 3 with DT (V is the rate of a port): the largest fair rate of bursts",
-            "V (1 + (1 + alpha N)/(alpha M))",
-            agree(t, "DT", "fair_rate", "fair_rate.equation", 0.05),
-        ),
-        Claim::every(
-            "Equation 3 with Occamy (V is that and the expulsion): the largest fair rate of bursts",
-            "V (1 + (1 + alpha N)/(alpha M))",
+        Measured::points("equation-2-stays-free-b", agree(t, "DT", "free", "free.equation", 0.02)),
+        Measured::points("equation-2-occamy-admits-dt-does", agree(t, "Occamy", "free", "free.equation", 0.02)),
+        Measured::stat("alpha-8-queue-much-buffer", &free(8.0).map(|f| 1.0 - f)),
+        Measured::stat("alpha-16-instead-8-uses-many", &free(8.0).minus(&free(16.0)).times(100.0)),
+        Measured::points("equation-3-dt-largest-fair-rate", agree(t, "DT", "fair_rate", "fair_rate.equation", 0.05)),
+        Measured::points(
+            "equation-3-occamy-largest-fair-rate",
             agree(t, "Occamy", "fair_rate", "fair_rate.equation", 0.05),
-        )
-        .because(
-            "The equation comes from DT, where all queues drain at V. Occamy expels only from over-allocated queues, so that a burst's own queue \
-             drains at the rate C of its port: the first term is C, not V. See the next row.",
         ),
-        Claim::every(
-            "The same with C in place of the first V",
-            "C + V (1 + alpha N)/(alpha M)",
-            agree(t, "Occamy", "fair_rate", "fair_rate.port", 0.05),
-        ),
-        Claim::every(
-            "Equation 4, N = M = 1: with V = R/2 bursts get their fair share, however large alpha is",
-            "every alpha",
-            one.rows().iter().map(at_half).collect(),
-        )
-        .because(
-            "As for equation 3: a burst's queue drains at C, so that V = R/2 is enough only for alpha up to V / (V - C); any alpha needs V = R - C.",
-        ),
-        Claim::every("A higher expulsion rate lets faster bursts be fair: Occamy against DT", "every alpha, N and M", faster),
-        Claim::every(
-            "Without spare memory bandwidth Occamy is like DT (section 4.5): the largest fair rate",
-            "similar",
+        Measured::points("c-place-first-v", agree(t, "Occamy", "fair_rate", "fair_rate.port", 0.05)),
+        Measured::points("equation-4-n-m-1-v", one.rows().iter().map(at_half).collect()),
+        Measured::points("higher-expulsion-rate-lets-faster-bursts", faster),
+        Measured::points(
+            "without-spare-memory-bandwidth-occamy-like",
             agree(t, spare, "fair_rate", "fair_rate.equation", 0.05),
         ),
     ]

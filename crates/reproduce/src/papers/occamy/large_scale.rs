@@ -1,13 +1,13 @@
 //! Figures 16 to 19: 128 hosts at 100 Gb/s, where every 8 ports share 4 MB.
 
 use super::{below, measure, most_below};
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
+use crate::stat::Stat;
 use crate::table::Table;
 use crate::unit::Unit;
 
-const BACKGROUND: &str = "It is so, but by less; seeds differ by half of it and more. Why was not found out.";
 const QCT: &str = "slowdown.query.mean";
 const QCT_P99: &str = "slowdown.query.p99";
 const FCT: &str = "slowdown.background.mean";
@@ -53,35 +53,17 @@ fn web_search() -> Figure {
     }
 }
 
-fn web_search_claims(t: &Table) -> Vec<Claim> {
+fn web_search_claims(t: &Table) -> Vec<Measured> {
     let against = |metric, other| most_below(t, SHARE, metric, "Occamy", other);
-    let timeout = "Of Occamy's queries of 0.3 and 0.7 buffers 6% and 14% meet a timeout of 5 ms (DT: 22% and 51%), so \
-                   that the 99th percentile is a timeout under all schemes, at 0.2 and 0.7 even under Pushout. \
-                   Unlimited tokens for expulsion change nothing.";
     vec![
-        Claim::gain(
-            "mean QCT slowdown of Occamy below DT's, by up to (also in the introduction)",
-            44.0,
-            &against(QCT, "DT"),
-        ),
-        Claim::gain("mean QCT slowdown of Occamy below ABM's, by up to", 36.0, &against(QCT, "ABM")),
-        Claim::gain("99th percentile QCT slowdown of Occamy below DT's, by up to", 46.0, &against(QCT_P99, "DT"))
-            .because(timeout),
-        Claim::gain("99th percentile QCT slowdown of Occamy below ABM's, by up to", 46.0, &against(QCT_P99, "ABM"))
-            .because(timeout),
-        Claim::gain("mean FCT slowdown of Occamy below DT's, by up to", 20.0, &against(FCT, "DT")).because(BACKGROUND),
-        Claim::gain("mean FCT slowdown of Occamy below ABM's, by up to", 13.0, &against(FCT, "ABM"))
-            .because(BACKGROUND),
-        Claim::gain(
-            "small flows' 99th percentile FCT slowdown, Occamy below DT, by up to",
-            32.0,
-            &against(SMALL_P99, "DT"),
-        ),
-        Claim::gain(
-            "small flows' 99th percentile FCT slowdown, Occamy below ABM, by up to",
-            32.0,
-            &against(SMALL_P99, "ABM"),
-        ),
+        Measured::stat("mean-qct-slowdown-occamy-below-dt", &against(QCT, "DT")),
+        Measured::stat("mean-qct-slowdown-occamy-below-abm", &against(QCT, "ABM")),
+        Measured::stat("99th-percentile-qct-slowdown-occamy-below", &against(QCT_P99, "DT")),
+        Measured::stat("99th-percentile-qct-slowdown-occamy-below-2", &against(QCT_P99, "ABM")),
+        Measured::stat("mean-fct-slowdown-occamy-below-dt", &against(FCT, "DT")),
+        Measured::stat("mean-fct-slowdown-occamy-below-abm", &against(FCT, "ABM")),
+        Measured::stat("small-flows-99th-percentile-fct-slowdown", &against(SMALL_P99, "DT")),
+        Measured::stat("small-flows-99th-percentile-fct-slowdown-2", &against(SMALL_P99, "ABM")),
     ]
 }
 
@@ -102,24 +84,8 @@ fn all_to_all() -> Figure {
         panels: vec![panel("a", "Queries, mean", QCT), panel("b", "Background, 99th percentile", FCT_P99)],
         claims: |t| {
             vec![
-                Claim::gain(
-                    "mean QCT of Occamy below DT's, by up to (also in the introduction)",
-                    33.0,
-                    &most_below(t, FLOW, QCT, "Occamy", "DT"),
-                )
-                .because(
-                    "Sizes of 192 to 512 KiB had 20% to 25% in single runs of 6 ms, and Pushout 37% at most. The \
-                     background's own drops are most: eight flows of each host begin with 120 packets each.",
-                ),
-                Claim::gain(
-                    "99th percentile FCT of Occamy below DT's, by up to",
-                    88.0,
-                    &most_below(t, FLOW, FCT_P99, "Occamy", "DT"),
-                )
-                .because(
-                    "Up to 288 KiB no scheme has timeouts in the 99th percentile, from 320 KiB on all have (slowdowns \
-                     of 30 to 31), Pushout too: there is no size at which only DT does.",
-                ),
+                Measured::stat("mean-qct-occamy-below-dt", &most_below(t, FLOW, QCT, "Occamy", "DT")),
+                Measured::stat("99th-percentile-fct-occamy-below-dt", &most_below(t, FLOW, FCT_P99, "Occamy", "DT")),
             ]
         },
     }
@@ -143,17 +109,8 @@ fn all_reduce() -> Figure {
         panels: vec![panel("a", "Queries, mean", QCT), panel("b", "Background, 99th percentile", FCT_P99)],
         claims: |t| {
             vec![
-                Claim::gain(
-                    "mean QCT of Occamy below DT's, by up to (also in the introduction)",
-                    48.0,
-                    &most_below(t, REDUCED, QCT, "Occamy", "DT"),
-                ),
-                Claim::gain(
-                    "99th percentile FCT of Occamy below DT's, by up to",
-                    73.0,
-                    &most_below(t, REDUCED, FCT_P99, "Occamy", "DT"),
-                )
-                .because("Only at sizes about 1.5 MiB does DT have timeouts in the 99th percentile and Occamy none."),
+                Measured::stat("mean-qct-occamy-below-dt", &most_below(t, REDUCED, QCT, "Occamy", "DT")),
+                Measured::stat("99th-percentile-fct-occamy-below-dt", &most_below(t, REDUCED, FCT_P99, "Occamy", "DT")),
             ]
         },
     }
@@ -177,37 +134,20 @@ fn query_load() -> Figure {
     }
 }
 
-fn query_load_claims(t: &Table) -> Vec<Claim> {
+fn query_load_claims(t: &Table) -> Vec<Measured> {
     let rates = t.values(RATE);
     let [Some(low), Some(high)] = [rates.first().copied(), rates.last().copied()] else { return Vec::new() };
     let fades = |scheme: &str| below(t, RATE, low, QCT, scheme, "DT").minus(&below(t, RATE, high, QCT, scheme, "DT"));
     let alike = |rate: f64| {
-        let means = t.variants().into_iter().map(|name| t.at(name).and(RATE, rate).get(FCT).mean());
-        let (least, most) =
-            means.fold((f64::INFINITY, 0.0_f64), |(least, most), mean| (least.min(mean), most.max(mean)));
-        most <= LITTLE * least
+        let all = || t.variants().into_iter().map(|name| t.at(name).and(RATE, rate).get(FCT));
+        Stat::largest(all()).at_most_times(LITTLE, &Stat::smallest(all()))
     };
     let loads = rates.iter().map(|rate| (format!("{:.0}%", rate / 18.626), alike(*rate))).collect();
     vec![
-        Claim::gain("mean QCT of Occamy below DT's, by up to", 38.0, &most_below(t, RATE, QCT, "Occamy", "DT")),
-        Claim::gain("mean QCT of Occamy below ABM's, by up to", 34.0, &most_below(t, RATE, QCT, "Occamy", "ABM")),
-        Claim::direction(
-            "Occamy gains more over DT at the lowest load than at the highest",
-            "more notable",
-            &fades("Occamy"),
-            Unit::Percent,
-        ),
-        Claim::direction(
-            "Pushout gains more over DT at the lowest load than at the highest",
-            "more notable",
-            &fades("Pushout"),
-            Unit::Percent,
-        ),
-        Claim::every("mean FCT slowdowns of the background within 10% of each other", "little influence", loads)
-            .because(
-                "The background is light, but shares its queue with bursts of 3.4 MB: at a query load of 10% 3% of \
-                 its flows meet a timeout under DT and hardly any under the others, and one of 5 ms is worth 30 of \
-                 slowdown.",
-            ),
+        Measured::stat("mean-qct-occamy-below-dt", &most_below(t, RATE, QCT, "Occamy", "DT")),
+        Measured::stat("mean-qct-occamy-below-abm", &most_below(t, RATE, QCT, "Occamy", "ABM")),
+        Measured::stat("occamy-gains-over-dt-lowest-load", &fades("Occamy")),
+        Measured::stat("pushout-gains-over-dt-lowest-load", &fades("Pushout")),
+        Measured::points("mean-fct-slowdowns-background-within-10", loads),
     ]
 }

@@ -1,7 +1,7 @@
 //! Figures 3, 10 and 11: one full queue, and a burst to another.
 
 use super::measure_micro;
-use crate::{Claim, Figure, Panel, Stat, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Stat, Table, Unit, Work};
 
 pub(super) fn figures() -> Vec<Figure> {
     vec![healthy_or_not(), evolution(), absorption()]
@@ -41,33 +41,19 @@ fn healthy_or_not() -> Figure {
         claims: |t| {
             let healthy = t.at("healthy");
             let mut claims = vec![
-                Claim::value(
-                    "Healthy: queue 2 gets its fair share before it loses a packet",
-                    1.0,
-                    Unit::Share,
-                    &healthy.get("first_loss.of_fair_share"),
-                ),
-                Claim::value(
-                    "Healthy: in the end queue 2 is as long as queue 1",
-                    1.0,
-                    Unit::Share,
-                    &healthy.get("end.burst_of_lasting"),
-                ),
+                Measured::stat("healthy-queue-2-gets-fair-share", &healthy.get("first_loss.of_fair_share")),
+                Measured::stat("healthy-end-queue-2-long-queue", &healthy.get("end.burst_of_lasting")),
             ];
             for (variant, why) in [("fast burst", "high arrival rate"), ("slow drain", "shared port")] {
                 let at = t.at(variant);
-                claims.push(Claim::direction(
-                    format!("Anomalous ({why}): part of its fair share that queue 2 lacks when it loses a packet"),
-                    "more than 0",
-                    &rest(&at.get("first_loss.of_fair_share")),
-                    Unit::Share,
-                ));
-                claims.push(Claim::direction(
-                    format!("Anomalous ({why}): part of the buffer that queue 1 has above its threshold then"),
-                    "more than 0",
-                    &at.get("first_loss.excess_of_buffer"),
-                    Unit::Share,
-                ));
+                claims.push(
+                    Measured::stat("anomalous-part-fair-share-queue-2", &rest(&at.get("first_loss.of_fair_share")))
+                        .at([why.to_string()]),
+                );
+                claims.push(
+                    Measured::stat("anomalous-part-buffer-queue-1-above", &at.get("first_loss.excess_of_buffer"))
+                        .at([why.to_string()]),
+                );
             }
             claims
         },
@@ -108,31 +94,27 @@ fn evolution() -> Figure {
     }
 }
 
-fn evolution_claims(t: &Table) -> Vec<Claim> {
+fn evolution_claims(t: &Table) -> Vec<Measured> {
     let mut claims = Vec::new();
     for (rate, called) in RATES {
         let at = |variant: &str, alpha: f64| t.at(variant).and("burst", rate).and("alpha", alpha);
         let gets = |variant: &str, alpha: f64| {
-            let words = format!(
-                "{variant}, alpha {alpha}, {called}: the burst has its fair share when it first loses a packet"
-            );
-            Claim::value(words, 1.0, Unit::Share, &at(variant, alpha).get("first_loss.of_fair_share"))
+            Measured::stat("alpha-burst-fair-share-when-first", &at(variant, alpha).get("first_loss.of_fair_share"))
+                .at([variant.to_string(), alpha.to_string(), called.to_string()])
         };
         let shrunk = |alpha: f64| {
-            let words = format!("Occamy, alpha {alpha}, {called}: the full queue has shrunk to its fair share by then");
-            Claim::value(words, 1.0, Unit::Share, &at("Occamy", alpha).get("first_loss.lasting_of_fair_share"))
+            Measured::stat(
+                "occamy-alpha-full-queue-shrunk-fair",
+                &at("Occamy", alpha).get("first_loss.lasting_of_fair_share"),
+            )
+            .at([alpha.to_string(), called.to_string()])
         };
         claims.extend([gets("Occamy", 1.0), shrunk(1.0), gets("Occamy", 4.0), shrunk(4.0)]);
-        claims.push(gets("DT", 1.0).because(
-            "With alpha 1 a queue that drains at 10 Gb/s follows its threshold only for bursts up to 30 Gb/s (equation 3). At 28 Gb/s the claim \
-             holds; the paper does not say how fast its program sent.",
-        ));
-        claims.push(Claim::direction(
-            format!("DT, alpha 4, {called}: part of its fair share that the burst lacks when it first loses a packet"),
-            "more than 0",
-            &rest(&at("DT", 4.0).get("first_loss.of_fair_share")),
-            Unit::Share,
-        ));
+        claims.push(gets("DT", 1.0));
+        claims.push(
+            Measured::stat("dt-alpha-4-part-fair-share", &rest(&at("DT", 4.0).get("first_loss.of_fair_share")))
+                .at([called.to_string()]),
+        );
     }
     claims
 }
@@ -159,51 +141,45 @@ fn absorption() -> Figure {
     }
 }
 
-fn absorption_claims(t: &Table) -> Vec<Claim> {
+fn absorption_claims(t: &Table) -> Vec<Measured> {
     let mut claims = Vec::new();
     for (rate, called) in RATES {
         let at = |variant: &str, alpha: f64| t.at(variant).and("burst", rate).and("alpha", alpha);
         let absorbed = |variant: &str, alpha: f64| at(variant, alpha).get("absorbed_kb");
-        claims.push(Claim::gain(
-            format!("{called}: Occamy absorbs larger bursts than DT, alpha 4"),
-            57.0,
-            &absorbed("Occamy", 4.0).more_than_percent(&absorbed("DT", 4.0)),
-        ));
-        claims.push(Claim::gain(
-            format!("{called}: Occamy absorbs larger bursts with alpha 4 than with alpha 1"),
-            29.0,
-            &absorbed("Occamy", 4.0).more_than_percent(&absorbed("Occamy", 1.0)),
-        ));
-        claims.push(Claim::gain(
-            format!("{called}: DT absorbs smaller bursts with alpha 4 than with alpha 1"),
-            12.0,
-            &absorbed("DT", 4.0).less_than_percent(&absorbed("DT", 1.0)),
-        ));
+        claims.push(
+            Measured::stat(
+                "occamy-absorbs-larger-bursts-dt-alpha",
+                &absorbed("Occamy", 4.0).more_than_percent(&absorbed("DT", 4.0)),
+            )
+            .at([called.to_string()]),
+        );
+        claims.push(
+            Measured::stat(
+                "occamy-absorbs-larger-bursts-alpha-4",
+                &absorbed("Occamy", 4.0).more_than_percent(&absorbed("Occamy", 1.0)),
+            )
+            .at([called.to_string()]),
+        );
+        claims.push(
+            Measured::stat(
+                "dt-absorbs-smaller-bursts-alpha-4",
+                &absorbed("DT", 4.0).less_than_percent(&absorbed("DT", 1.0)),
+            )
+            .at([called.to_string()]),
+        );
         let alphas = t.values("alpha");
         let more = alphas.iter().map(|alpha| {
-            (format!("alpha {alpha}"), absorbed("Occamy", *alpha).minus(&absorbed("DT", *alpha)).low() > 0.0)
+            (format!("alpha {alpha}"), absorbed("Occamy", *alpha).minus(&absorbed("DT", *alpha)).above(0.0))
         });
-        claims.push(
-            Claim::every(
-                format!("{called}: with the same alpha Occamy absorbs larger bursts than DT"),
-                "with every alpha",
-                more.collect(),
-            )
-            .because(
-                "With alpha 1 bursts below 30 Gb/s leave DT healthy (equation 3): it gives them their fair share, which is all that Occamy has to give.",
-            ),
-        );
+        claims.push(Measured::points("alpha-occamy-absorbs-larger-bursts-dt", more.collect()).at([called.to_string()]));
         let loses_less = alphas.iter().flat_map(|alpha| {
             t.values("size").into_iter().map(move |size| (*alpha, size)).map(|(alpha, size)| {
-                let loss = |variant: &str| at(variant, alpha).and("size", size).get("loss").mean();
-                (format!("alpha {alpha}, {} KB", size / 1e3), loss("Occamy") <= loss("DT") + 0.01)
+                let loss = |variant: &str| at(variant, alpha).and("size", size).get("loss");
+                (format!("alpha {alpha}, {} KB", size / 1e3), loss("Occamy").minus(&loss("DT")).at_most(0.01))
             })
         });
-        claims.push(Claim::every(
-            format!("{called}: a burst loses no larger part with Occamy than with DT"),
-            "every size",
-            loses_less.collect(),
-        ));
+        claims
+            .push(Measured::points("burst-loses-no-larger-part-occamy", loses_less.collect()).at([called.to_string()]));
     }
     claims
 }

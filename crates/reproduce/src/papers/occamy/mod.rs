@@ -14,6 +14,7 @@ mod testbed;
 mod utilization;
 
 use crate::figure::Paper;
+use crate::found::Found;
 use crate::stat::Stat;
 use crate::table::Table;
 
@@ -60,12 +61,12 @@ fn at_most(
     others: &[&str],
     factor: f64,
     name: impl Fn(f64) -> String,
-) -> Vec<(String, bool)> {
+) -> Vec<(String, Found)> {
     let points = t.values(key).into_iter().flat_map(|x| others.iter().map(move |other| (x, *other)));
     points
         .map(|(x, other)| {
-            let of = |name: &str| t.at(name).and(key, x).get(metric).mean();
-            (format!("{} against {other}", name(x)), of(scheme) <= factor * of(other))
+            let of = |name: &str| t.at(name).and(key, x).get(metric);
+            (format!("{} against {other}", name(x)), of(scheme).at_most_times(factor, &of(other)))
         })
         .collect()
 }

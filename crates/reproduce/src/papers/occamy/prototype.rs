@@ -2,7 +2,7 @@
 
 use super::measure_prototype;
 use crate::table::Selection;
-use crate::{Claim, Figure, Panel, Stat, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Stat, Table, Unit, Work};
 
 const RATE: &str = "transport.burst.rate";
 const ALPHA: &str = "chip.options.alpha";
@@ -77,36 +77,27 @@ fn rest(of: &Stat) -> Stat {
     of.map(|part| 1.0 - part)
 }
 
-/// Why a form whose numbers are old does not do quite what the algorithm does.
-const STALE: &str = "Lengths and threshold are a round of the control packet old (four queues, one a time around): with alpha 4 a threshold that is 4 us old is off by \
-                     up to four times what a burst brought since, so that the first packets are lost or dropped before the queues are where the algorithm has them.";
-
-fn evolution_claims(t: &Table) -> Vec<Claim> {
+fn evolution_claims(t: &Table) -> Vec<Measured> {
     let mut claims = Vec::new();
     for rate in [100.0, 28.0] {
         let one = |variant: &str, alpha: f64| usual(t, variant, rate, alpha).and(SYNCS, 1.0);
-        let gets = |variant: &str, alpha: f64| {
-            let words = format!(
-                "{variant}, alpha {alpha}, {rate} Gb/s: the burst has its fair share when it first loses a packet"
-            );
-            Claim::value(words, 1.0, Unit::Share, &one(variant, alpha).get("first_loss.of_fair_share")).because(STALE)
-        };
+        let gets =
+            |variant: &str, alpha: f64| {
+                Measured::stat("alpha-gb-burst-fair-share-when", &one(variant, alpha).get("first_loss.of_fair_share"))
+                    .at([variant.to_string(), alpha.to_string(), rate.to_string()])
+            };
         claims.extend([gets("Occamy", 1.0), gets("Occamy", 4.0), gets("DT", 1.0)]);
-        claims.push(Claim::direction(
-            format!(
-                "DT, alpha 4, {rate} Gb/s: part of its fair share that the burst lacks when it first loses a packet"
-            ),
-            "more than 0",
-            &rest(&one("DT", 4.0).get("first_loss.of_fair_share")),
-            Unit::Share,
-        ));
+        claims.push(
+            Measured::stat("dt-alpha-4-gb-part-fair", &rest(&one("DT", 4.0).get("first_loss.of_fair_share")))
+                .at([rate.to_string()]),
+        );
     }
     claims.extend(distance_claims(t));
     claims
 }
 
 /// The chip against the algorithm, which the paper does not tell.
-fn distance_claims(t: &Table) -> Vec<Claim> {
+fn distance_claims(t: &Table) -> Vec<Measured> {
     const MOST: f64 = 0.05;
     let mut claims = Vec::new();
     for latency in [0.2, 1.0, 5.0] {
@@ -125,44 +116,22 @@ fn distance_claims(t: &Table) -> Vec<Claim> {
         });
         let points = points.filter(|(_, apart)| apart.is_finite());
         let points = points.map(|(name, apart)| (format!("{name} ({})", Unit::Share.text(apart)), apart <= MOST));
-        claims.push(
-            Claim::every(
-                format!("{latency} us around: over time both queues are on average within 5% of the buffer of the algorithm's"),
-                "not in the paper",
-                points.collect(),
-            )
-            .because(STALE),
-        );
+        claims.push(Measured::points("us-around-over-time-both-queues", points.collect()).at([latency.to_string()]));
     }
     let apart = |latency: f64, syncs: f64| {
         let chosen = t.at("Occamy").and(RATE, 100.0).and(ALPHA, 4.0).and(LATENCY, latency).and(SYNCS, syncs);
         chosen.get("apart.lasting.most")
     };
-    claims.push(Claim::direction(
-        "The slower control packets come around, the farther from the algorithm: most that the long-lived queue differs, Occamy, alpha 4, 5 us less 1 us",
-        "not in the paper",
-        &apart(5.0, 1.0).minus(&apart(1.0, 1.0)),
-        Unit::Share,
-    ));
+    claims.push(Measured::stat("slower-control-packets-come-around-farther", &apart(5.0, 1.0).minus(&apart(1.0, 1.0))));
     if t.values(SYNCS).contains(&4.0) {
-        claims.push(Claim::direction(
-            "Four control packets instead of one bring it nearer (5 us, the same)",
-            "not in the paper",
-            &apart(5.0, 1.0).minus(&apart(5.0, 4.0)),
-            Unit::Share,
-        ));
+        claims.push(Measured::stat("four-control-packets-instead-one-bring", &apart(5.0, 1.0).minus(&apart(5.0, 4.0))));
     }
     let more = |variant: &str| {
         let at = usual(t, variant, 100.0, 4.0).and(SYNCS, 1.0);
         at.get("loss").minus(&at.get("ideal.loss")).map(f64::abs)
     };
     for variant in ["Occamy", "DT"] {
-        claims.push(Claim::value(
-            format!("{variant}, alpha 4, 100 Gb/s, 1 us around: the burst's loss differs from the algorithm's by"),
-            0.0,
-            Unit::Share,
-            &more(variant),
-        ));
+        claims.push(Measured::stat("alpha-4-100-gb-1-us", &more(variant)).at([variant.to_string()]));
     }
     claims
 }
@@ -201,39 +170,40 @@ fn absorption() -> Figure {
     }
 }
 
-fn absorption_claims(t: &Table) -> Vec<Claim> {
+fn absorption_claims(t: &Table) -> Vec<Measured> {
     let mut claims = Vec::new();
     for rate in [100.0, 28.0] {
         let absorbed = |variant: &str, alpha: f64| usual(t, variant, rate, alpha).get("absorbed_kb");
         claims.push(
-            Claim::gain(
-                format!("{rate} Gb/s: Occamy absorbs larger bursts than DT, alpha 4"),
-                57.0,
+            Measured::stat(
+                "gb-occamy-absorbs-larger-bursts-dt",
                 &absorbed("Occamy", 4.0).more_than_percent(&absorbed("DT", 4.0)),
             )
-            .because(STALE),
+            .at([rate.to_string()]),
         );
         claims.push(
-            Claim::gain(
-                format!("{rate} Gb/s: Occamy absorbs larger bursts with alpha 4 than with alpha 1"),
-                29.0,
+            Measured::stat(
+                "gb-occamy-absorbs-larger-bursts-alpha",
                 &absorbed("Occamy", 4.0).more_than_percent(&absorbed("Occamy", 1.0)),
             )
-            .because(STALE),
+            .at([rate.to_string()]),
         );
-        claims.push(Claim::gain(
-            format!("{rate} Gb/s: DT absorbs smaller bursts with alpha 4 than with alpha 1"),
-            12.0,
-            &absorbed("DT", 4.0).less_than_percent(&absorbed("DT", 1.0)),
-        ));
+        claims.push(
+            Measured::stat(
+                "gb-dt-absorbs-smaller-bursts-alpha",
+                &absorbed("DT", 4.0).less_than_percent(&absorbed("DT", 1.0)),
+            )
+            .at([rate.to_string()]),
+        );
         for alpha in t.values(ALPHA) {
             for variant in ["Occamy", "DT"] {
                 let of = |name: &str| usual(t, variant, rate, alpha).get(name);
-                let words =
-                    format!("{variant}, alpha {alpha}, {rate} Gb/s: absorbs as much as the algorithm (over it)");
                 claims.push(
-                    Claim::value(words, 1.0, Unit::None, &of("absorbed_kb").ratio(&of("ideal.absorbed_kb")))
-                        .because(STALE),
+                    Measured::stat(
+                        "alpha-gb-absorbs-much-algorithm",
+                        &of("absorbed_kb").ratio(&of("ideal.absorbed_kb")),
+                    )
+                    .at([variant.to_string(), alpha.to_string(), rate.to_string()]),
                 );
             }
         }
@@ -247,11 +217,7 @@ fn absorption_claims(t: &Table) -> Vec<Claim> {
                 (format!("{variant}, alpha {alpha} ({})", Unit::Share.text(more)), more.abs() <= 0.05)
             })
         });
-        claims.push(Claim::every(
-            format!("{latency} us around: over all sizes and both rates, a burst's loss is within 5 points of the algorithm's"),
-            "not in the paper",
-            points.collect(),
-        ).because(STALE));
+        claims.push(Measured::points("us-around-over-sizes-both-rates", points.collect()).at([latency.to_string()]));
     }
     claims
 }

@@ -1,8 +1,9 @@
 //! Figures 12 to 15: eight hosts at a software switch with 410 KB of buffer.
 
 use super::{at_most, measure, most_below};
-use crate::claim::Claim;
-use crate::figure::{Figure, Scale, Work};
+use crate::figure::{Figure, Work};
+use crate::found::Found;
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -81,39 +82,22 @@ fn largest_without_timeouts(t: &Table, scheme: &str) -> Stat {
     Stat::new(t.seeds().into_iter().filter_map(|seed| crossing(seed).map(|size| (seed, size))))
 }
 
-fn absorption_claims(t: &Table) -> Vec<Claim> {
+fn absorption_claims(t: &Table) -> Vec<Measured> {
     let against = |other| most_below(t, SIZE, MEAN, "Occamy", other);
     let [dt, abm, occamy] = ["DT", "ABM", "Occamy"].map(|scheme| largest_without_timeouts(t, scheme));
-    let connections = "It depends on how flows begin: with connections that are kept, whose slow-start threshold is \
-                       the first window, it was 78% below DT and 66% below ABM.";
-    let simultaneous = "All answers start at the same instant and come in at 70 Gb/s beside flows that start with 83 \
-                        packets; the testbed's hosts may answer less simultaneously. With 10% of background instead of \
-                        50%, and hosts without tail loss probes, queries of 60% had no timeouts with Occamy, and DT had \
-                        some at 40%.";
-    let rare = "One timeout in a hundred queries is rare: the sizes have a large spread over seeds, and with DT some \
-                queries meet one at any size.";
     vec![
-        Claim::gain("mean QCT of Occamy below DT's, by up to (also in the abstract)", 55.0, &against("DT"))
-            .because(connections),
-        Claim::gain("mean QCT of Occamy below ABM's, by up to", 42.0, &against("ABM")).because(connections),
-        Claim::value("largest queries without timeouts in the 99th percentile, Occamy", 0.8, Unit::Share, &occamy)
-            .because(simultaneous),
-        Claim::gain("they are larger than DT's by", 33.0, &occamy.more_than_percent(&dt)).because(rare),
-        Claim::gain("they are larger than ABM's by", 60.0, &occamy.more_than_percent(&abm)).because(rare),
-        Claim::every(
-            "mean FCT of Occamy comparable to DT's and ABM's (at most 10% more)",
-            "comparable",
+        Measured::stat("mean-qct-occamy-below-dt", &against("DT")),
+        Measured::stat("mean-qct-occamy-below-abm", &against("ABM")),
+        Measured::stat("largest-queries-without-timeouts-99th-percentile", &occamy),
+        Measured::stat("they-larger-dt", &occamy.more_than_percent(&dt)),
+        Measured::stat("they-larger-abm", &occamy.more_than_percent(&abm)),
+        Measured::points(
+            "mean-fct-occamy-comparable-dt-abm",
             at_most(t, SIZE, FCT, "Occamy", &["DT", "ABM"], COMPARABLE, size_name),
         ),
-        Claim::gain(
-            "99th percentile FCT of small flows, Occamy below DT, by up to",
-            57.0,
-            &most_below(t, SIZE, SMALL, "Occamy", "DT"),
-        )
-        .because("With both, more than one small flow in a hundred waits for a timeout, whose minimum of 10 ms is assumed here."),
-        Claim::every(
-            "99th percentile FCT of small flows, Occamy comparable to ABM (at most 10% more)",
-            "comparable",
+        Measured::stat("99th-percentile-fct-small-flows-occamy", &most_below(t, SIZE, SMALL, "Occamy", "DT")),
+        Measured::points(
+            "99th-percentile-fct-small-flows-occamy-2",
             at_most(t, SIZE, SMALL, "Occamy", &["ABM"], COMPARABLE, size_name),
         ),
     ]
@@ -145,7 +129,7 @@ fn isolation() -> Figure {
     }
 }
 
-fn isolation_claims(t: &Table) -> Vec<Claim> {
+fn isolation_claims(t: &Table) -> Vec<Measured> {
     let loads = t.values(LOAD);
     let [Some(low), Some(high)] = [loads.first().copied(), loads.last().copied()] else { return Vec::new() };
     let mut claims = Vec::new();
@@ -153,31 +137,18 @@ fn isolation_claims(t: &Table) -> Vec<Claim> {
         let at = |scheme: &str, load: f64, metric: &str| t.at(scheme).and(SIZE, size).and(LOAD, load).get(metric);
         for scheme in ["DT", "ABM"] {
             let more = at(scheme, high, TIMEOUTS).minus(&at(scheme, low, TIMEOUTS));
-            let overflow = "Six sevenths of such a query come in before the rest can leave: with any scheme every \
-                            query overflows the whole buffer and meets timeouts at every load. Queries of half a \
-                            buffer, below, behave as the paper says.";
             claims.push(
-                Claim::direction(
-                    format!(
-                        "{scheme}: more queries of {which} meet timeouts as the load grows, from lowest to highest \
-                         load"
-                    ),
-                    "timeouts appear",
-                    &more,
-                    Unit::Share,
-                )
-                .because(overflow),
+                Measured::stat("queries-meet-timeouts-load-grows-lowest", &more)
+                    .at([scheme.to_string(), which.to_string()]),
             );
         }
         for other in ["DT", "ABM"] {
             let gains = loads.iter().map(|load| at("Occamy", *load, P99).less_than_percent(&at(other, *load, P99)));
             let mean: Vec<Stat> = gains.collect();
-            claims.push(Claim::direction(
-                format!("99th percentile QCT of Occamy below {other}'s, queries of {which}, mean over loads"),
-                "significantly lower",
-                &Stat::average(&mean),
-                Unit::Percent,
-            ));
+            claims.push(
+                Measured::stat("99th-percentile-qct-occamy-below-queries", &Stat::average(&mean))
+                    .at([other.to_string(), which.to_string()]),
+            );
         }
     }
     claims
@@ -203,7 +174,7 @@ fn choking() -> Figure {
     }
 }
 
-fn choking_claims(t: &Table) -> Vec<Claim> {
+fn choking_claims(t: &Table) -> Vec<Measured> {
     let sizes = t.values(SIZE);
     let at = |variant: &str, size: f64, metric: &str| t.at(variant).and(SIZE, size).get(metric);
     let longer = |scheme: &str, metric: &str| {
@@ -212,61 +183,22 @@ fn choking_claims(t: &Table) -> Vec<Claim> {
     };
     let unaffected = |scheme: &str| {
         let alone = format!("{scheme} alone");
-        let fine = |size: &f64| at(scheme, *size, MEAN).mean() <= SIMILAR * at(&alone, *size, MEAN).mean();
+        let fine = |size: &f64| at(scheme, *size, MEAN).at_most_times(SIMILAR, &at(&alone, *size, MEAN));
         sizes.iter().map(|size| (size_name(*size), fine(size))).collect::<Vec<_>>()
     };
     let better: Vec<Stat> =
         sizes.iter().map(|size| at("ABM", *size, MEAN).less_than_percent(&at("DT", *size, MEAN))).collect();
-    let sudden = "Every query of such a size overflows what the background has \
-                  left and meets a timeout of 10 ms, where it would take 0.24 ms. On the testbed only some queries \
-                  did.";
     vec![
-        Claim::every(
-            "mean QCT of Occamy with background about that without (at most 25% more)",
-            "not affected much",
-            unaffected("Occamy"),
-        )
-        .because(
-            "With low-priority traffic waiting, queries have 0.8 buffers at most, and without it 0.89: those that \
-             need what is between meet timeouts.",
-        ),
-        Claim::every(
-            "mean QCT of Pushout with background about that without (at most 25% more)",
-            "not affected",
-            unaffected("Pushout"),
-        )
-        .because(
-            "Pushout knows no priorities: a query that fills more than half of the buffer is the longest queue, and \
-             loses its own packets.",
-        ),
-        Claim::every(
-            "mean QCT of Occamy with background similar to Pushout's (at most 25% more)",
-            "similar",
+        Measured::points("mean-qct-occamy-background-about-without", unaffected("Occamy")),
+        Measured::points("mean-qct-pushout-background-about-without", unaffected("Pushout")),
+        Measured::points(
+            "mean-qct-occamy-background-similar-pushout",
             at_most(t, SIZE, MEAN, "Occamy", &["Pushout"], SIMILAR, size_name),
         ),
-        Claim::gain("DT: background makes the mean QCT longer, by up to (6.6 times)", 560.0, &longer("DT", MEAN))
-            .because(sudden),
-        Claim::gain(
-            "DT: background makes the 99th percentile QCT longer, by up to (60 times)",
-            5900.0,
-            &longer("DT", P99),
-        )
-        .because(
-            "One timeout of 10 ms instead of 0.24 ms is a factor of 43. More needs a longer minimum timeout than is \
-             assumed here; Linux has 200 ms.",
-        ),
-        Claim::gain("ABM: background makes the mean QCT longer, by up to (5.7 times)", 470.0, &longer("ABM", MEAN))
-            .because(sudden),
-        Claim::direction(
-            "mean QCT of ABM below DT's with background, mean over sizes",
-            "better",
-            &Stat::average(&better),
-            Unit::Percent,
-        )
-        .because(
-            "The low-priority queue has its port to itself until a query comes, so that ABM's threshold is DT's until \
-             then; when its drain rate falls the buffer is taken.",
-        ),
+        Measured::stat("dt-background-makes-mean-qct-longer", &longer("DT", MEAN)),
+        Measured::stat("dt-background-makes-99th-percentile-qct", &longer("DT", P99)),
+        Measured::stat("abm-background-makes-mean-qct-longer", &longer("ABM", MEAN)),
+        Measured::stat("mean-qct-abm-below-dt-background", &Stat::average(&better)),
     ]
 }
 
@@ -293,64 +225,48 @@ fn alpha() -> Figure {
     }
 }
 
-fn alpha_claims(t: &Table) -> Vec<Claim> {
+fn alpha_claims(t: &Table) -> Vec<Measured> {
     const ALPHA: &str = "policy.alpha";
     let (sizes, alphas) = (t.values(SIZE), t.values(ALPHA));
-    let at = |scheme: &str, size: f64, alpha: f64, metric: &str| {
-        t.at(scheme).and(SIZE, size).and(ALPHA, alpha).get(metric).mean()
-    };
+    let at =
+        |scheme: &str, size: f64, alpha: f64, metric: &str| t.at(scheme).and(SIZE, size).and(ALPHA, alpha).get(metric);
     let best = |size: f64, metric: &str| {
         alphas
             .iter()
             .copied()
-            .min_by(|a, b| at("DT", size, *a, metric).total_cmp(&at("DT", size, *b, metric)))
+            .min_by(|a, b| at("DT", size, *a, metric).mean().total_cmp(&at("DT", size, *b, metric).mean()))
             .unwrap_or(f64::NAN)
     };
     let is_moderate = |metric| {
         let named = sizes.iter().map(|size| (*size, best(*size, metric)));
-        named
-            .map(|(size, best)| (format!("{} (best {best})", size_name(size)), best == 1.0 || best == 2.0))
-            .collect::<Vec<_>>()
+        // The best is 1 or 2 if it is surely better than all others, and is not if another surely is.
+        let is = |size: f64, best: f64| {
+            let others =
+                alphas.iter().copied().filter(|alpha| (*alpha == 1.0 || *alpha == 2.0) != (best == 1.0 || best == 2.0));
+            let ahead = others.map(|other| at("DT", size, best, metric).less_than(&at("DT", size, other, metric)));
+            Found::all(ahead).is(best == 1.0 || best == 2.0)
+        };
+        named.map(|(size, best)| (format!("{} (best {best})", size_name(size)), is(size, best))).collect::<Vec<_>>()
     };
     let grows = |metric| {
         let pairs = sizes.iter().flat_map(|size| alphas.windows(2).map(|pair| (*size, pair[0], pair[1])));
         pairs
             .map(|(size, less, more)| {
-                let fine = at("Occamy", size, more, metric) <= 1.05 * at("Occamy", size, less, metric);
+                let fine = at("Occamy", size, more, metric).at_most_times(1.05, &at("Occamy", size, less, metric));
                 (format!("{}, {less} to {more}", size_name(size)), fine)
             })
             .collect::<Vec<_>>()
     };
     let close = |metric| {
-        let near = |size: f64| (at("Occamy", size, 8.0, metric) / at("Occamy", size, 4.0, metric) - 1.0).abs() <= 0.1;
+        let near =
+            |size: f64| at("Occamy", size, 8.0, metric).ratio(&at("Occamy", size, 4.0, metric)).between(0.9, 1.1);
         sizes.iter().map(|size| (size_name(*size), near(*size))).collect::<Vec<_>>()
     };
-    let room = "A query that needs more than alpha/(1 + alpha) of an empty buffer is better off with a larger alpha \
-                under any scheme. Queries of 30%, which do not, have a mean QCT of 0.44 ms with alpha 1, 1.28 ms with \
-                0.5 and 0.86 ms with 8; those of 50% are best with 2 and 4. On the testbed, where answers come more \
-                slowly, even 110% seem to have fitted.";
-    let flat = "From alpha 2 to 8 there is little left to gain for the smallest queries (0.29 to 0.35 ms), and the \
-                background's bursts get more of the buffer, too.";
     vec![
-        Claim::every("DT: alpha 1 or 2 is best (99th percentile)", "at 1 or 2", is_moderate(P99))
-            .because(room)
-            .needs(Scale::Default, "there are too few queries for a 99th percentile"),
-        Claim::every("DT: alpha 1 or 2 is best (mean)", "at 1 or 2", is_moderate(MEAN))
-            .because(room)
-            .needs(Scale::Default, "small queries, of which few meet timeouts, are left out"),
-        Claim::every(
-            "Occamy: a larger alpha is better (99th percentile, at most 5% more)",
-            "better with larger alpha",
-            grows(P99),
-        )
-        .because(flat),
-        Claim::every(
-            "Occamy: a larger alpha is better (mean, at most 5% more)",
-            "better with larger alpha",
-            grows(MEAN),
-        )
-        .because(flat),
-        Claim::every("Occamy: alpha 8 is close to alpha 4 (99th percentile within 10%)", "very close", close(P99))
-            .because("99th percentiles are whole numbers of timeouts of 10 ms, and one more or less is no tenth."),
+        Measured::points("dt-alpha-1-2-best", is_moderate(P99)),
+        Measured::points("dt-alpha-1-2-best-2", is_moderate(MEAN)),
+        Measured::points("occamy-larger-alpha-better", grows(P99)),
+        Measured::points("occamy-larger-alpha-better-2", grows(MEAN)),
+        Measured::points("occamy-alpha-8-close-alpha-4", close(P99)),
     ]
 }

@@ -1,7 +1,7 @@
 //! Figure 6: how full the buffer and how busy its memory is when DT drops packets.
 
 use super::measure_drops;
-use crate::{Claim, Figure, Panel, Table, Unit, Work};
+use crate::{Figure, Measured, Panel, Table, Unit, Work};
 
 pub(super) fn figures() -> Vec<Figure> {
     let panel = |letter, title, curve| {
@@ -34,21 +34,11 @@ pub(super) fn figures() -> Vec<Figure> {
     }]
 }
 
-fn claims(t: &Table) -> Vec<Claim> {
+fn claims(t: &Table) -> Vec<Measured> {
     let at = |variant: &str| t.at(variant).and("policy.alpha", 0.5);
     let free = |variant: &str| at(variant).get("drops.memory.p50").map(|used| 1.0 - used);
     vec![
-        Claim::value(
-            "Alpha 0.5, load 40%: 99th percentile of the buffer's use at drops",
-            0.66,
-            Unit::Share,
-            &at("load 40%").get("drops.buffer.p99"),
-        ),
-        Claim::value(
-            "Load 90%: median of the memory bandwidth that is free at drops",
-            0.38,
-            Unit::Share,
-            &free("load 90%"),
-        ),
+        Measured::stat("alpha-0.5-load-40-99th-percentile", &at("load 40%").get("drops.buffer.p99")),
+        Measured::stat("load-90-median-memory-bandwidth-free", &free("load 90%")),
     ]
 }

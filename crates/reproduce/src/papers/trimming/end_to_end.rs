@@ -1,8 +1,8 @@
 //! Section 6.5: what trimming does for connections, small flows and requests.
 
 use super::measure;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -30,30 +30,15 @@ pub(super) fn spraying() -> Figure {
     }
 }
 
-fn spraying_claims(table: &Table) -> Vec<Claim> {
+fn spraying_claims(table: &Table) -> Vec<Measured> {
     let slowest = table.at("Spraying").get("rate.slowest");
     let constant = slowest.values().iter().map(|(seed, rate)| (format!("seed {seed}"), *rate >= 0.95 * 25.0));
     vec![
-        Claim::direction(
-            "ECMP: runs in which connections meet on a spine (by chance 7 of 9)",
-            "frequently",
-            &table.at("ECMP").get("meet"),
-            Unit::Share,
-        ),
-        Claim::value(
-            "ECMP: two that meet get half the link each",
-            12.5,
-            Unit::Gbps,
-            &table.at("ECMP").get("rate.of_two"),
-        ),
-        Claim::value("spraying: the slowest connection gets", 25.0, Unit::Gbps, &slowest),
-        Claim::every("spraying: all connections get (nearly) 25 Gb/s in every run", "constantly", constant.collect()),
-        Claim::direction(
-            "spraying: the slowest connection gets more than with ECMP",
-            "all reach 25 Gb/s",
-            &slowest.minus(&table.at("ECMP").get("rate.slowest")),
-            Unit::Gbps,
-        ),
+        Measured::stat("ecmp-runs-connections-meet-spine", &table.at("ECMP").get("meet")),
+        Measured::stat("ecmp-two-meet-get-half-link", &table.at("ECMP").get("rate.of_two")),
+        Measured::stat("spraying-slowest-connection-gets", &slowest),
+        Measured::points("spraying-connections-get-25-gb-every", constant.collect()),
+        Measured::stat("spraying-slowest-connection-gets-ecmp", &slowest.minus(&table.at("ECMP").get("rate.slowest"))),
     ]
 }
 
@@ -83,16 +68,12 @@ pub(super) fn pings() -> Figure {
     }
 }
 
-fn ping_claims(table: &Table) -> Vec<Claim> {
+fn ping_claims(table: &Table) -> Vec<Measured> {
     let added = |variant: &str| table.at(variant).get("added");
     vec![
-        Claim::value("200 packets of drop tail: the load adds", 500.0, Unit::Microseconds, &added(PLAIN)),
-        Claim::value("12 packets with trimming: the load adds", 36.0, Unit::Microseconds, &added(TRIMMING)),
-        Claim::gain(
-            "trimming adds less than drop tail, by",
-            100.0 * (1.0 - 36.0 / 500.0),
-            &added(TRIMMING).less_than_percent(&added(PLAIN)),
-        ),
+        Measured::stat("200-packets-drop-tail-load-adds", &added(PLAIN)),
+        Measured::stat("12-packets-trimming-load-adds", &added(TRIMMING)),
+        Measured::stat("trimming-adds-drop-tail", &added(TRIMMING).less_than_percent(&added(PLAIN))),
     ]
 }
 
@@ -126,7 +107,7 @@ pub(super) fn requests() -> Figure {
     }
 }
 
-fn request_claims(table: &Table) -> Vec<Claim> {
+fn request_claims(table: &Table) -> Vec<Measured> {
     let clients = table.values(CLIENTS);
     let at = |variant: &str, clients: f64, metric: &str| table.at(variant).and(CLIENTS, clients).get(metric);
     let idle = [PLAIN, TRIMMING].into_iter().flat_map(|variant| {
@@ -144,21 +125,8 @@ fn request_claims(table: &Table) -> Vec<Claim> {
     let (plain, trimming) = (longer(PLAIN), longer(TRIMMING));
     let less = Stat::average(&trimming).less_than_percent(&Stat::average(&plain));
     vec![
-        Claim::every(
-            "idle server: one to two seconds (the hosts' 1 ms a request is set for this)",
-            "1 to 2 s",
-            idle.collect(),
-        ),
-        Claim::gain(
-            "busy server, drop tail: takes more than ten times as long, at least by",
-            900.0,
-            &Stat::smallest(plain),
-        ),
-        Claim::direction(
-            "busy server: with trimming the increase is smaller than with drop tail, by",
-            "much smaller",
-            &less,
-            Unit::Percent,
-        ),
+        Measured::points("idle-server-one-two-seconds", idle.collect()),
+        Measured::stat("busy-server-drop-tail-takes-ten", &Stat::smallest(plain)),
+        Measured::stat("busy-server-trimming-increase-smaller-drop", &less),
     ]
 }

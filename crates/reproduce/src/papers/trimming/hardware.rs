@@ -1,8 +1,8 @@
 //! Figures 11 and 12 and the table of section 6.4: what the paper measured on hardware.
 
 use super::measure_chip;
-use crate::claim::Claim;
 use crate::figure::{Figure, Work};
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -51,7 +51,7 @@ fn average(table: &Table, variant: &str, flow: u32, from: f64, to: f64) -> f64 {
     inside.iter().sum::<f64>() / inside.len() as f64
 }
 
-fn startup_claims(table: &Table) -> Vec<Claim> {
+fn startup_claims(table: &Table) -> Vec<Measured> {
     // Flow k starts after k * 100 us; the first 20 us are for the start itself.
     let shares = |variant: &'static str| {
         (1..=4u32).flat_map(move |flows| (1..=flows).map(move |flow| (flows, flow))).filter_map(move |(flows, flow)| {
@@ -63,21 +63,19 @@ fn startup_claims(table: &Table) -> Vec<Claim> {
     };
     let tofino = table.at("Tofino");
     vec![
-        Claim::every("shares are fair from 20 us after each start on (20% below to 10% above an equal share)", "almost perfect", shares("Tofino").collect())
-            .because("All senders have the same clock here, and meters and queues the same phase for as long as the run lasts: it is always the same flow whose packet comes when the tokens are gone. (On the ideal switch shares differ more.)"),
-        Claim::value("the queue overflows after: the first header on the ideal switch", 4.7, Unit::Microseconds, &table.at("NDP").get("first_header")),
-        Claim::value("the first packet trimmed at ingress", 6.0, Unit::Microseconds, &tofino.get("first_header")),
-        Claim::value("the same if each pass takes 1 us", 6.0, Unit::Microseconds, &table.at("Tofino, 1 us a pass").get("first_header"))
-            .because("Then it is a microsecond later: the hardware's two passes take about 1.3 us together."),
-        Claim::direction("headers arrive before data packets that were sent earlier, by up to", "significantly ahead", &tofino.get("lead"), Unit::Microseconds),
-        Claim::value("the queue has drained, and headers jump it by at most 0.5 us, after", 10.0, Unit::Microseconds, &tofino.get("drained")).because(
-            "In 6 us of pessimistic mode two flows get a quarter of the port's rate each, and 37.5 of the 58.5 KB drain; half-pessimistic mode then admits as much as leaves, so that the rest stays until the next \
-             notification.",
-        ),
-        Claim::every(
-            "no packet is lost",
-            "every packet or its header arrives",
-            table.variants().into_iter().map(|variant| (variant.to_owned(), table.at(variant).get("headers.lost").mean() == 0.0)).collect(),
+        Measured::points("shares-fair-20-us-after-each", shares("Tofino").collect()),
+        Measured::stat("queue-overflows-after-first-header-ideal", &table.at("NDP").get("first_header")),
+        Measured::stat("first-packet-trimmed-ingress", &tofino.get("first_header")),
+        Measured::stat("if-each-pass-takes-1-us", &table.at("Tofino, 1 us a pass").get("first_header")),
+        Measured::stat("headers-arrive-before-data-packets-were", &tofino.get("lead")),
+        Measured::stat("queue-drained-headers-jump-most-0.5", &tofino.get("drained")),
+        Measured::points(
+            "no-packet-lost",
+            table
+                .variants()
+                .into_iter()
+                .map(|variant| (variant.to_owned(), table.at(variant).get("headers.lost").mean() == 0.0))
+                .collect(),
         ),
     ]
 }
@@ -100,24 +98,14 @@ pub(super) fn trims() -> Figure {
     }
 }
 
-fn trim_claims(table: &Table) -> Vec<Claim> {
+fn trim_claims(table: &Table) -> Vec<Measured> {
     let get = |name: &str| table.at("Tofino").get(name);
     let share = |part: &Stat, all: &Stat| part.ratio(all);
     vec![
-        Claim::value("packets trimmed at ingress", 13_490.0, Unit::Packets, &get("trims.ingress")),
-        Claim::value("packets trimmed after deflection (its simulator)", 682.0, Unit::Packets, &get("trims.deflected")),
-        Claim::value("packets trimmed after deflection (its hardware)", 678.0, Unit::Packets, &get("trims.deflected")),
-        Claim::value(
-            "share of trims that happen at ingress",
-            13.49 / (13.49 + 0.682),
-            Unit::Share,
-            &share(&get("trims.ingress"), &get("trims")),
-        ),
-        Claim::value(
-            "the same with each pass taking 1 us",
-            682.0,
-            Unit::Packets,
-            &table.at("Tofino, 1 us a pass").get("trims.deflected"),
-        ),
+        Measured::stat("packets-trimmed-ingress", &get("trims.ingress")),
+        Measured::stat("packets-trimmed-after-deflection", &get("trims.deflected")),
+        Measured::stat("packets-trimmed-after-deflection-2", &get("trims.deflected")),
+        Measured::stat("share-trims-happen-ingress", &share(&get("trims.ingress"), &get("trims"))),
+        Measured::stat("each-pass-taking-1-us", &table.at("Tofino, 1 us a pass").get("trims.deflected")),
     ]
 }

@@ -1,8 +1,9 @@
 //! Figure 5, when headers of trimmed packets arrive, and what section 6.1 concludes from it for buffers.
 
 use super::measure;
-use crate::claim::{Better, Claim};
 use crate::figure::{Figure, Work};
+use crate::found::Found;
+use crate::measured::Measured;
 use crate::panel::Panel;
 use crate::stat::Stat;
 use crate::table::Table;
@@ -60,28 +61,27 @@ fn added(table: &Table, file: &str, quantile: &str) -> Stat {
 }
 
 /// Whether the delay is about 1 us, at every quantile of some incasts.
-fn about_a_microsecond(table: &Table, incasts: &[(&str, &str)]) -> Vec<(String, bool)> {
+fn about_a_microsecond(table: &Table, incasts: &[(&str, &str)]) -> Vec<(String, Found)> {
     let points = incasts.iter().flat_map(|(name, file)| QUANTILES.map(|quantile| (name, file, quantile)));
     let points = points.map(|(name, file, quantile)| (format!("{name} {quantile}"), added(table, file, quantile)));
-    let found = points.filter(|(_, added)| !added.is_empty());
-    found.map(|(name, added)| (name, (0.8..=1.25).contains(&added.mean()))).collect()
+    points.map(|(name, added)| (name, added.between(0.8, 1.25))).collect()
 }
 
-fn arrival_claims(table: &Table) -> Vec<Claim> {
+fn arrival_claims(table: &Table) -> Vec<Measured> {
     let [all_to_one, _, _, worst] = INCASTS;
     let median = |variant: &str, file: &str| table.at(variant).with(INCAST, file).get("headers.p50");
     let none_lost = |(name, file): (&str, &str)| {
         let lost = table.at("Mirror on drop").with(INCAST, file).get("headers.lost");
-        (!lost.is_empty()).then(|| (name.to_owned(), lost.mean() == 0.0))
+        (name.to_owned(), lost.at_most(0.0))
     };
     let jump = |(name, file): (&str, &str)| {
         let early = |variant: &str| table.at(variant).with(INCAST, file).get("headers.p1");
         let later = early("Cut payload").minus(&early("NDP"));
-        (!later.is_empty()).then(|| (name.to_owned(), later.low() > 0.0))
+        (name.to_owned(), later.above(0.0))
     };
     let sooner = |(name, file): (&str, &str)| {
         let later = median("Cut payload", file).minus(&median("NDP", file));
-        (!later.is_empty()).then(|| (name.to_owned(), later.low() > 0.0))
+        (name.to_owned(), later.above(0.0))
     };
     let at = |variant: &str, file: &str, quantile: &str| {
         table.at(variant).with(INCAST, file).get(&format!("headers.{quantile}"))
@@ -90,108 +90,48 @@ fn arrival_claims(table: &Table) -> Vec<Claim> {
     let [full, meters] = ["Tofino", "Tofino, meters and deflection"];
     let similar = QUANTILES.map(|quantile| {
         let (with, without) = (at(full, all_to_one.1, quantile), at(meters, all_to_one.1, quantile));
-        (!with.is_empty()).then(|| (quantile.to_owned(), (with.mean() - without.mean()).abs() <= 0.1 * without.mean()))
+        (quantile.to_owned(), with.ratio(&without).between(0.9, 1.1))
     });
     let tracks = QUANTILES.map(|quantile| {
         let (own, ideal) = (at(full, between, quantile), at("NDP", between, quantile));
-        (!own.is_empty())
-            .then(|| (quantile.to_owned(), (own.mean() - ideal.mean()).abs() <= (0.1 * ideal.mean()).max(0.5)))
+        let near = (0.1 * ideal.mean()).max(0.5);
+        (quantile.to_owned(), own.minus(&ideal).between(-near, near))
     });
     let names = ["NDP", "Mirror on drop"];
     let medians = names.map(|name| (name, median(name, all_to_one.1)));
     vec![
-        Claim::value(
-            "64:1: mirror on drop adds to the median header",
-            1.0,
-            Unit::Microseconds,
-            &added(table, all_to_one.1, "p50"),
-        ),
-        Claim::every(
-            "64:1: it adds as much to all headers",
-            "always around 1 us",
-            about_a_microsecond(table, &[all_to_one]),
-        ),
-        Claim::ranking("64:1: it is worse than the ideal switch (median header, us)", &names, &medians, Better::Less),
-        Claim::value(
-            "4:1 x 16: mirror on drop adds to the median header",
-            1.0,
-            Unit::Microseconds,
-            &added(table, worst.1, "p50"),
-        ),
-        Claim::every(
-            "it adds a fixed latency, whatever the incast",
-            "about 1 us at every quantile",
-            about_a_microsecond(table, &INCASTS),
-        ),
-        Claim::value(
-            "64:1: that latency in packets of buffer",
-            9.0,
-            Unit::Packets,
-            &added(table, all_to_one.1, "p50").times(PACKETS_IN_A_US),
-        ),
-        Claim::every(
-            "64:1: Tofino with meters and deflection alone works like the complete mechanism (within 10%)",
-            "similarly",
-            similar.into_iter().flatten().collect(),
-        )
-        .because("Notifications make the pipelines trim to a quarter of the rate, so fewer packets are deflected, and the last headers come sooner."),
-        Claim::direction(
-            "64:1: both trim at ingress, so their median header comes sooner than mirror on drop's",
-            "mirror on drop performs worst",
+        Measured::stat("64-1-mirror-drop-adds-median", &added(table, all_to_one.1, "p50")),
+        Measured::points("64-1-adds-much-headers", about_a_microsecond(table, &[all_to_one])),
+        Measured::order("64-1-worse-ideal-switch", &medians),
+        Measured::stat("4-1-x-16-mirror-drop", &added(table, worst.1, "p50")),
+        Measured::points("adds-fixed-latency-whatever-incast", about_a_microsecond(table, &INCASTS)),
+        Measured::stat("64-1-latency-packets-buffer", &added(table, all_to_one.1, "p50").times(PACKETS_IN_A_US)),
+        Measured::points("64-1-tofino-meters-deflection-alone", similar.to_vec()),
+        Measured::stat(
+            "64-1-both-trim-ingress-their",
             &at("Mirror on drop", all_to_one.1, "p50").minus(&at(full, all_to_one.1, "p50")),
-            Unit::Microseconds,
         ),
-        Claim::every("16:1 x 4: the complete Tofino closely tracks the ideal switch (within 10%, or 0.5 us)", "closely", tracks.into_iter().flatten().collect())
-        .because("The last headers are of packets that were deflected before the first notification had come around: they waited in front of the deflection port."),
-        Claim::direction(
-            "16:1 x 4: its median header comes slightly sooner than mirror on drop's",
-            "slightly faster",
+        Measured::points("16-1-x-4-complete-tofino", tracks.to_vec()),
+        Measured::stat(
+            "16-1-x-4-median-header",
             &at("Mirror on drop", between, "p50").minus(&at(full, between, "p50")),
-            Unit::Microseconds,
         ),
-        Claim::direction(
-            "16:1 x 4: without notifications deflected headers are late (last percentile)",
-            "a second, lower slope",
-            &at(meters, between, "p99").minus(&at(full, between, "p99")),
-            Unit::Microseconds,
-        ),
-        Claim::direction(
-            "4:1 x 16: without notifications the deflection ports are overloaded: the median header is later than mirror on drop's",
-            "a huge latency",
+        Measured::stat("16-1-x-4-without-notifications", &at(meters, between, "p99").minus(&at(full, between, "p99"))),
+        Measured::stat(
+            "4-1-x-16-without-notifications",
             &at(meters, worst.1, "p50").minus(&at("Mirror on drop", worst.1, "p50")),
-            Unit::Microseconds,
         ),
-        Claim::value(
-            "4:1 x 16: with notifications the median header comes when mirror on drop's does",
-            1.0,
-            Unit::None,
+        Measured::stat(
+            "4-1-x-16-notifications-median",
             &at(full, worst.1, "p50").ratio(&at("Mirror on drop", worst.1, "p50")),
         ),
-        Claim::direction(
-            "4:1 x 16: deflected headers are late: the 90th percentile is later than mirror on drop's",
-            "higher latency from the 90th percentile on",
+        Measured::stat(
+            "4-1-x-16-deflected-headers",
             &at(full, worst.1, "p90").minus(&at("Mirror on drop", worst.1, "p90")),
-            Unit::Microseconds,
         ),
-        Claim::every(
-            "mirror on drop copes with every incast: no header is lost",
-            "works well",
-            INCASTS.into_iter().filter_map(none_lost).collect(),
-        ),
-        Claim::every(
-            "NDP's early headers jump the queue of data, in which cut payload's wait (first percentile)",
-            "all early headers do",
-            INCASTS.into_iter().filter_map(jump).collect(),
-        ),
-        Claim::every(
-            "and its median header arrives before cut payload's",
-            "headers have priority",
-            INCASTS.into_iter().filter_map(sooner).collect(),
-        )
-        .because(
-            "In the large incasts nearly all packets are cut. After every ten headers NDP sends a packet of data, which takes more of the wire than the ten; the one queue of cut payload \
-             is full of headers by then, which follow each other.",
-        ),
+        Measured::points("mirror-drop-copes-every-incast-no", INCASTS.map(none_lost).to_vec()),
+        Measured::points("ndp-early-headers-jump-queue-data", INCASTS.map(jump).to_vec()),
+        Measured::points("median-header-arrives-before-cut-payload", INCASTS.map(sooner).to_vec()),
     ]
 }
 
@@ -221,7 +161,7 @@ pub(super) fn extra_buffer() -> Figure {
     }
 }
 
-fn buffer_claims(table: &Table) -> Vec<Claim> {
+fn buffer_claims(table: &Table) -> Vec<Measured> {
     let time = |variant: &str, request: f64| table.at(variant).and(REQUEST, request).get(TIME);
     let requests = table.values(REQUEST);
     let late = requests.iter().map(|request| {
@@ -229,19 +169,10 @@ fn buffer_claims(table: &Table) -> Vec<Claim> {
     });
     let made_up = requests.iter().map(|request| {
         let (mirror, ideal) = (time("Mirror on drop, 20 packets", *request), time("NDP, 10 packets", *request));
-        (format!("{:.0} KB", request / 1e3), mirror.mean() <= 1.01 * ideal.mean())
+        (format!("{:.0} KB", request / 1e3), mirror.at_most_times(1.01, &ideal))
     });
     vec![
-        Claim::direction(
-            "with 10 packets of buffer a short incast takes longer with mirror on drop, by up to",
-            "can lead to under-utilization",
-            &Stat::largest(late),
-            Unit::Percent,
-        ),
-        Claim::every(
-            "with 20 packets it takes no longer than on the ideal switch with 10",
-            "avoids that",
-            made_up.collect(),
-        ),
+        Measured::stat("10-packets-buffer-short-incast-takes", &Stat::largest(late)),
+        Measured::points("20-packets-takes-no-longer-ideal", made_up.collect()),
     ]
 }

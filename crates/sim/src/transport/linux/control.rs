@@ -88,7 +88,7 @@ pub(super) enum Control {
 impl Control {
     pub(super) fn new(config: &TransportConfig) -> Self {
         match &config.kind {
-            TransportKind::Cubic(own) => Self::Cubic(Box::new(Cubic::new(own, config.common.linux.timer_tick))),
+            TransportKind::Cubic(own) => Self::Cubic(Box::new(Cubic::new(own, config.linux.timer_tick))),
             TransportKind::Dctcp(own) => Self::Dctcp(Dctcp::new(own)),
             _ => Self::Reno,
         }

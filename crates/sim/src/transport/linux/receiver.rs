@@ -150,7 +150,7 @@ impl ReceiverTrip {
 impl LinuxReceiver {
     /// The receiver of a flow; `again` if its connection was used before.
     pub fn new(config: &TransportConfig, flow: FlowInfo, again: bool) -> Self {
-        let (common, linux) = (&config.common, &config.common.linux);
+        let (common, linux) = (&config.common, &config.linux);
         let draw = mix(flow.seed ^ mix(u64::from(flow.number) ^ 1 << 40));
         let most_room =
             u32::try_from(linux.receive_window_max.get() / u64::from(common.mss.max(1))).unwrap_or(u32::MAX);

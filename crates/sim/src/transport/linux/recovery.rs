@@ -3,7 +3,7 @@
 
 use super::control::Acked;
 use super::round_trip::LEAST_WAIT;
-use super::sender::{LinuxSender, Purpose, Reduction, State};
+use super::sender::{LinuxSender, Purpose, State};
 use super::sent::{Newest, blocks};
 use crate::packet::{Packet, flag};
 use forebay_tm::{Duration, Instant};
@@ -11,9 +11,9 @@ use forebay_tm::{Duration, Instant};
 /// The most reordering that is taken for granted, in packets.
 const MOST_REORDERING: u32 = 300;
 /// Arrivals out of order that make a loss where no reordering was seen.
-const DUP_THRESHOLD: u32 = 3;
+pub(super) const DUP_THRESHOLD: u32 = 3;
 /// Recoveries for which a larger reordering window is kept.
-const PERSIST: u32 = 16;
+pub(super) const PERSIST: u32 = 16;
 /// The largest reordering window, in quarters of the shortest round trip.
 const MOST_STEPS: u32 = 255;
 
@@ -272,7 +272,7 @@ impl LinuxSender {
     }
 
     /// A packet that was sent once has arrived after ones that were sent later.
-    fn note_reordering(&mut self, late: Option<u32>) {
+    pub(super) fn note_reordering(&mut self, late: Option<u32>) {
         let highest = self.highest_reported();
         let Some(distance) = late.and_then(|seq| highest.checked_sub(seq)).filter(|distance| *distance > 0) else {
             return;
@@ -468,196 +468,13 @@ impl LinuxSender {
         }
     }
 
-    fn try_keep_open(&mut self) {
+    pub(super) fn try_keep_open(&mut self) {
         let in_order = self.board.sacked + self.board.lost == 0 && !self.board.any_repeated(self.una, self.next);
         let state = if in_order { State::Open } else { State::Disorder };
         if state != self.state {
             self.state = state;
             self.high = self.next;
         }
-    }
-
-    // ---- The window is cut -------------------------------------------------------------------------------------------
-
-    fn enter_reduction(&mut self) {
-        self.undo.threshold = 0;
-        if self.state < State::Reduction {
-            self.undo.marker = None;
-            self.begin_reduction();
-            self.state = State::Reduction;
-        }
-    }
-
-    fn begin_reduction(&mut self) {
-        self.high = self.next;
-        self.probe_end = 0;
-        self.window.credit = 0;
-        self.reduction = Reduction { prior: self.window.size, delivered: 0, sent: 0 };
-        self.undo.window = self.window.size;
-        self.window.threshold = self.control.reduced(&self.window);
-        if !self.parts.proportional {
-            self.window.size = self.window.threshold;
-            self.repair_forced();
-        }
-        self.cwr = true;
-    }
-
-    /// Proportional rate reduction (RFC 6937, with the bound that slow start has where less is in flight than the threshold).
-    pub(super) fn reduce(&mut self, delivered: u32, newly_lost: u32, advanced: bool) {
-        if delivered == 0 || self.reduction.prior == 0 || !self.parts.proportional {
-            return;
-        }
-        let flight = self.in_flight();
-        self.reduction.delivered += delivered;
-        let (target, sent) = (i64::from(self.window.threshold), i64::from(self.reduction.sent));
-        let delta = target - i64::from(flight);
-        let mut more = if delta < 0 {
-            let share = u64::from(self.window.threshold) * u64::from(self.reduction.delivered);
-            share.div_ceil(u64::from(self.reduction.prior)) as i64 - sent
-        } else {
-            let owed = (i64::from(self.reduction.delivered) - sent).max(i64::from(delivered));
-            (owed + i64::from(advanced && newly_lost == 0)).min(delta)
-        };
-        // The first retransmission goes out at once.
-        more = more.max(i64::from(self.reduction.sent == 0));
-        self.window.size = (i64::from(flight) + more) as u32;
-    }
-
-    fn end_reduction(&mut self) {
-        if self.state == State::Reduction || self.undo.marker.is_some() {
-            self.window.size = self.window.threshold.min(self.window.max);
-        }
-    }
-
-    fn enter_recovery(&mut self, echo: bool) {
-        self.undo.threshold = 0;
-        self.remember_for_undo();
-        if !self.in_reduction() {
-            if !echo {
-                self.undo.threshold = self.current_threshold();
-            }
-            self.begin_reduction();
-        }
-        self.control.on_loss(&mut self.window, false);
-        self.state = State::Recovery;
-        self.repair();
-        if !self.parts.proportional {
-            self.repair_forced();
-        }
-    }
-
-    /// The timer ran out.
-    pub(super) fn enter_loss(&mut self, now: Instant) {
-        let fresh = self.state < State::Recovery;
-        // All that was not sent just now is lost; the first packet always is.
-        for seq in self.una..self.next {
-            let age = now.since(self.times.get(seq));
-            if !self.parts.rack || seq == self.una || age >= self.rack.rtt {
-                self.board.lose(self.una, seq);
-            }
-        }
-        if self.state <= State::Disorder
-            || self.high <= self.una
-            || (self.state == State::Loss && self.timeouts_in_a_row == 0)
-        {
-            self.undo.threshold = self.current_threshold();
-            self.undo.window = self.window.size;
-            self.window.threshold = self.control.reduced(&self.window);
-            self.control.on_loss(&mut self.window, true);
-            self.remember_for_undo();
-        }
-        self.window.size = self.in_flight() + 1;
-        self.window.credit = 0;
-        if self.state <= State::Disorder && self.board.sacked >= DUP_THRESHOLD {
-            self.reordering = self.reordering.min(DUP_THRESHOLD);
-        }
-        self.state = State::Loss;
-        self.high = self.next;
-        self.probe_end = 0;
-        self.cwr = true;
-        self.frto = self.parts.frto && (fresh || self.timeouts_in_a_row > 0);
-        self.repair();
-    }
-
-    // ---- Cuts are taken back -----------------------------------------------------------------------------------------
-
-    fn remember_for_undo(&mut self) {
-        if !self.parts.undo {
-            return;
-        }
-        self.undo.marker = Some(self.una);
-        let out = self.board.again + u32::from(self.probe_end != 0 && self.probe_repeats);
-        self.undo.retransmissions = (out > 0).then_some(out);
-    }
-
-    /// Whether the ACK at hand answers a packet from before the first retransmission (RFC 3522).
-    fn is_from_before(&self, stamp: Instant) -> bool {
-        self.undo.first.is_none_or(|first| stamp < first)
-    }
-
-    /// Whether nothing was lost: all retransmissions were duplicates, or the originals have arrived.
-    fn may_undo(&self, stamp: Instant) -> bool {
-        self.undo.marker.is_some() && (self.undo.retransmissions == Some(0) || self.is_from_before(stamp))
-    }
-
-    fn undo_cut(&mut self, forgive: bool) {
-        if forgive {
-            self.board.forgive(self.una, self.next);
-        }
-        if self.undo.threshold > 0 {
-            self.window.size = self.control.before_cut(&self.window, self.undo.window).min(self.window.max);
-            if self.undo.threshold > self.window.threshold {
-                self.window.threshold = self.undo.threshold;
-                self.cwr = false;
-            }
-        }
-        self.undo.marker = None;
-        self.rack.advanced = true;
-    }
-
-    fn end_recovery(&mut self, stamp: Instant) {
-        if self.may_undo(stamp) {
-            self.undo_cut(false);
-        } else {
-            self.rack.persist = self.rack.persist.saturating_sub(1);
-        }
-        self.state = State::Open;
-    }
-
-    fn undo_by_duplicates(&mut self) -> bool {
-        if self.undo.marker.is_some() && self.undo.retransmissions == Some(0) {
-            self.rack.persist = (self.rack.persist + 1).min(PERSIST);
-            self.undo_cut(false);
-            return true;
-        }
-        false
-    }
-
-    /// Part of the losses are acknowledged, by originals: the rest is late, too. Whether nothing more is to be done now.
-    fn undo_partial(&mut self, prior_una: u32, stamp: Instant) -> bool {
-        if self.undo.marker.is_none() || !self.is_from_before(stamp) {
-            return false;
-        }
-        self.note_reordering(Some(prior_una));
-        if self.board.again > 0 {
-            return true;
-        }
-        if !self.board.any_repeated(self.una, self.next) {
-            self.undo.first = None;
-        }
-        self.undo_cut(true);
-        self.try_keep_open();
-        false
-    }
-
-    fn undo_loss(&mut self, surely: bool, stamp: Instant) -> bool {
-        if !(surely && self.parts.undo || self.may_undo(stamp)) {
-            return false;
-        }
-        self.undo_cut(true);
-        self.timeouts_in_a_row = 0;
-        self.state = State::Open;
-        true
     }
 
     /// An ACK after a timeout (RFC 5682, section 3.1).

@@ -149,7 +149,7 @@ pub struct Connection {
 impl LinuxSender {
     /// The sender of a flow that starts now, on a connection of its own or on one that was left by an earlier flow.
     pub fn new(config: &TransportConfig, flow: FlowInfo, now: Instant, connection: Option<Connection>) -> Self {
-        let (common, linux) = (&config.common, &config.common.linux);
+        let (common, linux) = (&config.common, &config.linux);
         let limits = Limits::new(common, &flow);
         let draw = mix(flow.seed ^ mix(u64::from(flow.number)));
         let opens = common.handshake && connection.is_none();
@@ -501,6 +501,11 @@ impl LinuxSender {
     #[inline(always)]
     pub fn peer_stamp(&self) -> u32 {
         self.peer_stamp
+    }
+
+    /// The congestion window in packets.
+    pub(crate) fn congestion_window(&self) -> u32 {
+        self.window.size
     }
 
     /// What it has been through.

@@ -15,8 +15,8 @@ const RTT: u64 = 40_000;
 fn config(name: &str, window: u32) -> TransportConfig {
     let mut config = TransportConfig::named(name).unwrap();
     config.common.initial_window = InitialWindow::Packets(window);
-    config.common.linux.timer_tick = Duration::ZERO;
-    config.common.linux.pacing = false;
+    config.linux.timer_tick = Duration::ZERO;
+    config.linux.pacing = false;
     config
 }
 
@@ -103,7 +103,7 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
 #[test]
 fn without_probes_a_lost_tail_waits_for_the_timer() {
     let mut config = config("reno", 10);
-    config.common.linux.tail_loss_probe = false;
+    config.linux.tail_loss_probe = false;
     let pipe = run(&config, 10, drop_first(&[8, 9]));
     assert_eq!(again(&pipe, 8), [RTT + 240_000]);
     assert_eq!(pipe.sender.stats().timeouts, 1);
@@ -120,7 +120,7 @@ fn a_lost_retransmission_is_found_by_time() {
     assert_eq!(pipe.sender.stats().timeouts, 0);
     assert_eq!(pipe.sendings(3), 3);
     let mut counting = config("reno", 10);
-    counting.common.linux.loss_detection = super::LossDetection::Count;
+    counting.linux.loss_detection = super::LossDetection::Count;
     let mut lost = 0;
     let pipe = run(&counting, 40, |_, packet| {
         let drop = packet.seq == 3 && lost < 2;
@@ -143,7 +143,7 @@ fn late_packets_are_not_lost_once_reordering_is_known() {
     assert!(sender.reorderings > 0);
     assert!(sender.window.size >= 10, "the cut was taken back: {}", sender.window.size);
     let mut stubborn = config("reno", 10);
-    stubborn.common.linux.undo = false;
+    stubborn.linux.undo = false;
     assert_eq!(linux(&run(&stubborn, 60, late)).window.threshold, 6);
 }
 
@@ -161,7 +161,7 @@ fn a_spurious_timeout_is_taken_back() {
     // The probe was new data; the first packet was sent again, and nothing else.
     assert_eq!(pipe.sender.stats(), SenderStats { retransmissions: 1, timeouts: 1 });
     let mut stubborn = config("reno", 10);
-    (stubborn.common.linux.frto, stubborn.common.linux.undo) = (false, false);
+    (stubborn.linux.frto, stubborn.linux.undo) = (false, false);
     assert!(run(&stubborn, 200, still).sender.stats().retransmissions > 1);
 }
 
@@ -246,7 +246,7 @@ fn a_pause_brings_the_window_back() {
     let ms = |ms: u64| Duration::from_us(ms * 1_000);
     for (restart, second) in [(true, 10), (false, 40)] {
         let mut config = config("reno", 10);
-        config.common.linux.idle_restart = restart;
+        config.linux.idle_restart = restart;
         let mut pipe = Pipe::of(&config, long(&config, 110), None);
         let writes: super::Writes = [(ms(0), 70), (ms(1_000), 110)].into();
         let now = pipe.now;
@@ -275,7 +275,7 @@ fn a_connection_remembers_its_window() {
 #[test]
 fn pacing_spreads_a_window_over_its_round_trip() {
     let mut config = config("reno", 10);
-    config.common.linux.pacing = true;
+    config.linux.pacing = true;
     let mut pipe = Pipe::of(&config, long(&config, 500), None);
     pipe.run_to_end(|_, _| Fate::default());
     // The first ten at once, then at twice the window per round trip: no instant has more than two packets of the second window.
@@ -303,7 +303,7 @@ proptest! {
         ticks in any::<bool>(),
     ) {
         let mut config = config(["reno", "cubic", "dctcp"][kind], window);
-        let linux = &mut config.common.linux;
+        let linux = &mut config.linux;
         if parts[0] { linux.loss_detection = super::LossDetection::Count; }
         linux.tail_loss_probe = parts[1];
         if parts[2] { linux.rate_reduction = super::RateReduction::AtOnce; }

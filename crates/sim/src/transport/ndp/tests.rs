@@ -371,12 +371,8 @@ fn an_incast_is_pulled_evenly_at_the_rate_of_the_link() {
 #[test]
 fn losing_a_whole_window_does_not_narrow_it_for_good() {
     // Everything that is on the way at 50 us is lost, as when a link fails; 3,000 packets need 360 us at line rate.
-    let mut net = Net::new(
-        &[3_000],
-        &Common { initial_window: crate::transport::InitialWindow::Packets(80), ..common() },
-        Trouble::default(),
-        0,
-    );
+    let mut net =
+        Net::new(&[3_000], &Common { initial_window: InitialWindow::Packets(80), ..common() }, Trouble::default(), 0);
     net.send(0);
     while net.now < Instant::from_ps(50_000_000) {
         let Reverse((at, event)) = net.events.pop().unwrap();
@@ -407,7 +403,7 @@ proptest! {
     ) {
         let trouble = Trouble { loss, trim, bounce, jitter: Duration::from_us(jitter), queue };
         let common = Common {
-            initial_window: crate::transport::InitialWindow::Packets(window),
+            initial_window: InitialWindow::Packets(window),
             rto_max: Duration::from_us(8_000),
             ..common()
         };

@@ -104,7 +104,8 @@ impl Op {
     }
 }
 
-/// Many things happen at one instant, and instants of updates and eligibility are hit exactly: times are in steps of 100 ns.
+/// Many things happen at one instant, and instants of updates and eligibility are hit exactly: times are in steps of
+/// 100 ns.
 fn spans() -> impl Strategy<Value = u64> {
     prop_oneof![3 => Just(0), 2 => (0u64..20).prop_map(|steps| steps * 100_000), 1 => 0u64..2_000_000]
 }

@@ -1,0 +1,195 @@
+//! What happened inside a run: queues over time with their drops, who held the buffer, where the time of the slowest flows went, traced
+//! flows and collectives.
+
+use crate::{Detail, DropPoint, Holder, HurtFlow, QueueSeries, Report, TracedFlow};
+use serde_json::{Map, Value, json};
+
+/// Stretches of time in a map of queues.
+const BINS: usize = 160;
+/// Queues in a map.
+const MOST_QUEUES: usize = 32;
+/// Points of a traced flow.
+const MOST_ANSWERS: usize = 1_500;
+/// Seconds to the microseconds of the page.
+const US: f64 = 1e6;
+
+/// One stretch of time of one queue.
+#[derive(Clone, Default)]
+struct Cell {
+    longest: u64,
+    threshold: Option<f64>,
+    drops: Vec<(String, u64)>,
+    /// The drop with the fullest buffer: who held it then.
+    holders: Option<(u64, usize)>,
+}
+
+impl Cell {
+    fn drop(&mut self, drop: &DropPoint) {
+        match self.drops.iter_mut().find(|(reason, _)| *reason == drop.reason) {
+            Some((_, count)) => *count += 1,
+            None => self.drops.push((drop.reason.clone(), 1)),
+        }
+        if let Some(holders) = drop.holders {
+            let fullest = self.holders.is_none_or(|(used, _)| drop.used_bytes > used);
+            if fullest {
+                self.holders = Some((drop.used_bytes, holders));
+            }
+        }
+    }
+}
+
+/// A whole number as short as it can be.
+fn rounded(value: f64) -> Value {
+    json!(value.round() as i64)
+}
+
+/// The end of everything that is drawn over time, in seconds.
+fn end_of(detail: &Detail) -> f64 {
+    let samples = detail.queues.iter().filter_map(|queue| queue.points.last().map(|point| point.0));
+    samples.chain(detail.drops.iter().map(|drop| drop.at_s)).fold(0.0, f64::max)
+}
+
+/// The queues that are shown, those with most drops and the longest ones first.
+fn chosen(detail: &Detail) -> Vec<(String, Vec<Cell>)> {
+    let end = end_of(detail).max(1e-12);
+    let bin = |at: f64| ((at / end * BINS as f64) as usize).min(BINS - 1);
+    let mut rows: Vec<(String, Vec<Cell>)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    let mut place = |name: &str, rows: &mut Vec<(String, Vec<Cell>)>| -> usize {
+        *places.entry(name.to_owned()).or_insert_with(|| {
+            rows.push((name.to_owned(), vec![Cell::default(); BINS]));
+            rows.len() - 1
+        })
+    };
+    for QueueSeries { name, points } in &detail.queues {
+        let row = place(name, &mut rows);
+        for (at, bytes, threshold) in points {
+            let cell = &mut rows[row].1[bin(*at)];
+            cell.longest = cell.longest.max(*bytes);
+            let lowest = |known: Option<f64>, found: f64| Some(known.map_or(found, |known| known.min(found)));
+            cell.threshold = threshold
+                .filter(|value| value.is_finite())
+                .map_or(cell.threshold, |found| lowest(cell.threshold, found));
+        }
+    }
+    for drop in &detail.drops {
+        let row = place(&drop.queue, &mut rows);
+        let cell = &mut rows[row].1[bin(drop.at_s)];
+        cell.longest = cell.longest.max(drop.queue_bytes);
+        cell.drop(drop);
+    }
+    let weight = |cells: &[Cell]| {
+        let drops: u64 = cells.iter().flat_map(|cell| &cell.drops).map(|(_, count)| count).sum();
+        (drops, cells.iter().map(|cell| cell.longest).max().unwrap_or(0))
+    };
+    rows.sort_by_cached_key(|(_, cells)| std::cmp::Reverse(weight(cells)));
+    rows.truncate(MOST_QUEUES);
+    rows
+}
+
+/// The map of queues over time, and who held the buffers in the stretches with drops.
+fn map(detail: &Detail) -> Value {
+    let rows = chosen(detail);
+    let mut holders = Map::new();
+    for (_, number) in rows.iter().flat_map(|(_, cells)| cells).filter_map(|cell| cell.holders) {
+        if let Some(parts) = detail.holders.get(number) {
+            holders.entry(number.to_string()).or_insert_with(|| parts.iter().map(part).collect());
+        }
+    }
+    let row = |(name, cells): &(String, Vec<Cell>)| {
+        let drops = cells.iter().enumerate().filter(|(_, cell)| !cell.drops.is_empty());
+        json!({
+            "name": name,
+            "longest": cells.iter().map(|cell| cell.longest).collect::<Vec<_>>(),
+            "threshold": cells.iter().map(|cell| cell.threshold.map(rounded)).collect::<Vec<_>>(),
+            "drops": drops.map(|(bin, cell)| json!([bin, cell.drops, cell.holders.map(|(_, number)| number)])).collect::<Value>(),
+        })
+    };
+    json!({
+        "end": end_of(detail) * US,
+        "queues": rows.iter().map(row).collect::<Value>(),
+        "all": detail.queues.len().max(rows.len()),
+        "holders": holders,
+    })
+}
+
+fn part(holder: &Holder) -> Value {
+    json!([holder.name, holder.class, holder.bytes])
+}
+
+fn hurt(flow: &HurtFlow) -> Value {
+    json!({
+        "name": flow.name,
+        "fct": flow.fct_s * US,
+        "ideal": flow.ideal_s * US,
+        "parts": flow.parts.iter().map(|(name, seconds)| json!([name, seconds * US])).collect::<Value>(),
+        "hops": flow.hops.iter().map(|(name, seconds)| json!([name, seconds * US])).collect::<Value>(),
+        "note": flow.note,
+    })
+}
+
+/// A traced flow: time, round trip, window, packets acknowledged and retransmitted, thinned out evenly.
+fn traced(flow: &TracedFlow) -> Value {
+    let every = flow.answers.len().div_ceil(MOST_ANSWERS).max(1);
+    let kept: Vec<_> = flow.answers.iter().step_by(every).collect();
+    json!({
+        "name": flow.name,
+        "t": kept.iter().map(|answer| answer.at_s * US).collect::<Vec<_>>(),
+        "rtt": kept.iter().map(|answer| answer.rtt_s.map(|rtt| rtt * US)).collect::<Vec<_>>(),
+        "window": kept.iter().map(|answer| answer.window).collect::<Vec<_>>(),
+        "acked": kept.iter().map(|answer| answer.acked_bytes).collect::<Vec<_>>(),
+        "retransmitted": kept.iter().map(|answer| answer.retransmitted).collect::<Vec<_>>(),
+    })
+}
+
+fn of_detail(detail: &Detail) -> Value {
+    json!({
+        "map": map(detail),
+        "hurt": detail.hurt.iter().map(hurt).collect::<Value>(),
+        "traced": detail.traced.iter().map(traced).collect::<Value>(),
+        "collectives": detail.collectives.iter()
+            .map(|(workload, round, seconds)| json!([workload, round, seconds.map(|seconds| seconds * US)]))
+            .collect::<Value>(),
+        "changes": detail.changes.iter().map(|(at, what)| json!([at * US, what])).collect::<Value>(),
+    })
+}
+
+/// What the script draws of the first run of each point.
+pub(crate) fn of_report(report: &Report) -> Value {
+    let first = |point: &crate::Point| point.seeds.first().map_or(Value::Null, |run| of_detail(&run.detail));
+    report.points.iter().map(first).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_has_the_queues_with_drops_first_and_who_held_the_buffer_when_it_was_fullest() {
+        let series = |name: &str, bytes| QueueSeries {
+            name: name.to_owned(),
+            points: vec![(0.0, bytes, Some(10.0)), (1.0, bytes / 2, Some(f64::INFINITY))],
+        };
+        let drop = |at_s, used_bytes, holders| DropPoint {
+            at_s,
+            queue: "b".to_owned(),
+            reason: "full".to_owned(),
+            queue_bytes: 7,
+            used_bytes,
+            holders: Some(holders),
+        };
+        let held = |name: &str| vec![Holder { name: name.to_owned(), class: 1, bytes: 5 }];
+        let detail = Detail {
+            queues: vec![series("a", 900), series("b", 30)],
+            drops: vec![drop(0.5, 100, 0), drop(0.5001, 200, 1)],
+            holders: vec![held("flow 1"), held("flow 2")],
+            ..Detail::default()
+        };
+        let map = map(&detail);
+        assert_eq!((&map["queues"][0]["name"], &map["queues"][1]["name"]), (&json!("b"), &json!("a")));
+        assert_eq!(map["queues"][0]["drops"], json!([[80, [["full", 2]], 1]]));
+        assert_eq!(map["holders"], json!({ "1": [["flow 2", 1, 5]] }), "others are not in the page");
+        assert_eq!(map["queues"][1]["longest"][0], 900);
+        assert_eq!(map["queues"][1]["threshold"], json!([vec![json!(10)], vec![Value::Null; BINS - 1]].concat()));
+    }
+}

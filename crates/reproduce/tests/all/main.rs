@@ -1,0 +1,4 @@
+//! One binary for all integration tests of the crate.
+
+mod key;
+mod papers;

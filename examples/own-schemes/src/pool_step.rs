@@ -1,0 +1,31 @@
+//! Marking by the whole buffer: a packet is marked while the queues together hold a threshold or more.
+
+use forebay_tm::admit::Buffer;
+use forebay_tm::mark::{ActiveRule, MarkSettings, MarkingRule};
+use forebay_tm::{Bytes, Instant, ValidConfig, settings};
+
+settings! {
+    /// Settings of marking by the whole buffer.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PoolStepConfig {
+        /// From so many bytes in the buffer on everything is marked.
+        pub threshold: Bytes = Bytes::new(100_000) => needed "\"100KB\"",
+    }
+}
+
+impl MarkSettings for PoolStepConfig {
+    fn start(&self, _: &ValidConfig) -> ActiveRule {
+        ActiveRule::new(PoolStep { threshold: self.threshold.get() })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct PoolStep {
+    threshold: u64,
+}
+
+impl MarkingRule for PoolStep {
+    fn hits(&mut self, _: Instant, _: usize, buffer: &Buffer) -> bool {
+        buffer.used() >= self.threshold
+    }
+}
