@@ -29,12 +29,8 @@ fn key(key: &str) -> String {
 pub(crate) fn value(found: &DeValue<'_>) -> String {
     match found {
         DeValue::String(text) => quoted(text),
-        DeValue::Integer(integer) => match integer.radix() {
-            16 => format!("0x{integer}"),
-            8 => format!("0o{integer}"),
-            2 => format!("0b{integer}"),
-            _ => integer.to_string(),
-        },
+        // With the prefix of its base.
+        DeValue::Integer(integer) => integer.to_string(),
         DeValue::Float(float) => float.to_string(),
         DeValue::Boolean(boolean) => boolean.to_string(),
         DeValue::Datetime(time) => time.to_string(),

@@ -271,7 +271,7 @@ fn an_experiment_runs_through_leaves_and_spines() {
     let mut lines = flows.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
     let column = |name: &str| head.iter().position(|own| *own == name).unwrap_or_else(|| panic!("{name}: {head:?}"));
-    let (src, dst, again) = (column("src"), column("dst"), column("retransmissions"));
+    let (src, dst, again) = (column("src"), column("dst"), column("retransmitted_packets"));
     let lines: Vec<_> = lines.collect();
     assert!(lines.iter().any(|line| line[src] != line[dst]) && lines.len() > 10, "{flows}");
     // Bursts of 60 KB through a buffer of 30 KB.

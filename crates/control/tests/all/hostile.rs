@@ -154,7 +154,14 @@ fn what_the_fuzzer_checks_holds() {
     use forebay_control::torture;
     let deep = format!("{{\"policy.{}\": \"1\"}}", vec!["a"; 12_000].join("."));
     let brackets = format!("{{\"set\":{}", "[".repeat(60_000));
-    for known in [&*deep, &brackets, "{\"policy.alpha\":\"-1\"}", "{\"http.token\":\"0123456789abcdef\"}"] {
+    // The third one was shown as `0x0x10`.
+    for known in [
+        &*deep,
+        &brackets,
+        "{\"rate\":\"0x42337685475807\"}",
+        "{\"policy.alpha\":\"-1\"}",
+        "{\"http.token\":\"0123456789abcdef\"}",
+    ] {
         torture::settings(known.as_bytes());
         torture::control(known.as_bytes());
         let head = "POST /api/settings HTTP/1.1\r\nHost: localhost:9099\r\nContent-Type: application/json\r\n";
