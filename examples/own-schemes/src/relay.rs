@@ -26,8 +26,11 @@ pub struct Relay {
 }
 
 impl WorkloadSettings for Relay {
-    const FIELDS: &'static [Field] =
-        &[RelayKeys::FIELDS[0], RelayKeys::FIELDS[1], Field::optional("hosts", "hosts", "Who takes part; default all.")];
+    const FIELDS: &'static [Field] = &[
+        RelayKeys::FIELDS[0],
+        RelayKeys::FIELDS[1],
+        Field::optional("hosts", "hosts", "Who takes part; default all."),
+    ];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let mut keys = RelayKeys::default();

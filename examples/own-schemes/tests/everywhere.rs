@@ -245,7 +245,8 @@ fn a_workload_and_a_topology_in_a_run_and_in_a_sweep() {
     let flows = flows("once");
     let mut lines = flows.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let column = |name: &str| header.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name}: {header:?}"));
+    let column =
+        |name: &str| header.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name}: {header:?}"));
     let (start, end) = (column("start_ps"), column("end_ps"));
     let mut times: Vec<(u64, u64)> = lines
         .map(|line| line.split(',').collect::<Vec<_>>())
@@ -254,7 +255,10 @@ fn a_workload_and_a_topology_in_a_run_and_in_a_sweep() {
     times.sort_unstable();
     assert_eq!(times.len(), 15);
     for round in times.chunks(3) {
-        assert!(round[0].1 == round[1].0 && round[1].1 == round[2].0, "each starts when the one before has arrived: {round:?}");
+        assert!(
+            round[0].1 == round[1].0 && round[1].1 == round[2].0,
+            "each starts when the one before has arrived: {round:?}"
+        );
     }
     let table = run(path, "sweep relay.toml --seeds 1-2 --jobs 2 --out sweep");
     assert!(table.contains("relay") && table.contains("permutation") && table.contains('7'), "{table}");

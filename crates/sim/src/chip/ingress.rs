@@ -11,7 +11,7 @@ use forebay_tm::{Instant, Packet as CorePacket, PacketId, Reason, Refusal, Verdi
 impl ChipSwitch {
     /// A packet has come in by a port of the switch.
     #[inline(never)]
-    pub(super) fn arrive<const NODES: usize>(
+    pub(super) fn ingress<const NODES: usize>(
         &mut self,
         now: Instant,
         from: usize,

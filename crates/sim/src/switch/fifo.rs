@@ -1,8 +1,8 @@
 //! Switches in which it is known on arrival when a packet leaves ([`FifoTm`]): it is put on the wire at once, and the end of its
 //! transmission is no event.
 
-use super::SwitchKind;
 use super::forwarding::Forwarding;
+use super::{Rejected, SwitchKind};
 use crate::net::{Context, Net};
 use crate::packet::{Metadata, flag};
 use crate::scenario::SwitchSetup;
@@ -74,17 +74,24 @@ impl SwitchKind for FifoSwitch {
     }
 
     #[inline(always)]
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
-        let Some(number) = self.forwarding.next_hop(metadata, cx.net) else {
-            return cx.net.wires.lose(metadata.packet);
+    fn arrive<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        _: usize,
+        metadata: Metadata,
+        cx: Context<'_, NODES>,
+    ) -> Option<Rejected> {
+        let Some(number) = self.forwarding.next_hop(&metadata, cx.net) else {
+            cx.net.wires.lose(metadata.packet);
+            return None;
         };
         let port = &mut self.forwarding.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];
         let verdict = tm.offer(now, port.local, metadata.bytes(), metadata.ect(), port.free_at);
-        if verdict != (Verdict::Queued { marked: false }) && !self.is_sent(now, number, *metadata, verdict, cx.net) {
-            return;
+        if verdict == (Verdict::Queued { marked: false }) || self.is_sent(now, number, metadata, verdict, cx.net) {
+            let port = &mut self.forwarding.ports[number];
+            port.free_at = cx.net.wires.send(port.out, metadata, now.max(port.free_at));
         }
-        let port = &mut self.forwarding.ports[number];
-        port.free_at = cx.net.wires.send(port.out, *metadata, now.max(port.free_at));
+        None
     }
 }

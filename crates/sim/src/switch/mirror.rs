@@ -144,23 +144,30 @@ impl SwitchKind for MirrorSwitch {
         self.switch.transmit(now, slot, cx);
     }
 
-    fn arrival<const NODES: usize>(
+    fn arrive<const NODES: usize>(
         &mut self,
         now: Instant,
         from: usize,
-        metadata: &Metadata,
+        metadata: Metadata,
+        cx: Context<'_, NODES>,
+    ) -> Option<Rejected> {
+        if from < self.switch.forwarding.ports.len() {
+            return self.switch.arrive(now, from, metadata, cx);
+        }
+        // A header comes from recirculation, for the port that is its metadata's destination.
+        let header = cx.net.wires.arena.metadata(metadata.packet, metadata.bytes());
+        self.switch.offer(now, metadata.to as usize, header, cx)
+    }
+
+    fn reject<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        from: usize,
+        rejected: &Rejected,
         mut cx: Context<'_, NODES>,
     ) {
-        let rejected = if from < self.switch.forwarding.ports.len() {
-            self.switch.arrive(now, metadata, cx.reborrow())
-        } else {
-            // A header comes from recirculation, for the port that is its metadata's destination.
-            let header = cx.net.wires.arena.metadata(metadata.packet, metadata.bytes());
-            self.switch.offer(now, metadata.to as usize, &header, cx.reborrow())
-        };
-        let Some(rejected) = rejected else { return };
-        if !self.mirrors(now, from, &rejected, cx.reborrow()) {
-            self.switch.reject(now, &rejected, cx);
+        if !self.mirrors(now, from, rejected, cx.reborrow()) {
+            self.switch.drop_or_return(now, rejected, cx);
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::SwitchKind;
 use super::forwarding::Forwarding;
 use super::port::Port;
+use crate::event_queue::NEVER;
 use crate::measure::trace::What;
 use crate::net::{Context, Net};
 use crate::packet::{HopStamp, Kind, Metadata, Slot, flag};
@@ -45,29 +46,14 @@ impl PlainSwitch {
         }
     }
 
-    /// A packet has come in by a link. Returns it if no queue has taken it.
-    #[inline(always)]
-    pub(crate) fn arrive<const NODES: usize>(
-        &mut self,
-        now: Instant,
-        metadata: &Metadata,
-        cx: Context<'_, NODES>,
-    ) -> Option<Rejected> {
-        let Some(port) = self.forwarding.next_hop(metadata, cx.net) else {
-            cx.net.wires.lose(metadata.packet);
-            return None;
-        };
-        self.offer(now, port, metadata, cx)
-    }
-
     /// A packet is to leave by a port. Returns it if no queue has taken it.
     #[inline(always)]
     pub(crate) fn offer<const NODES: usize>(
         &mut self,
         now: Instant,
         number: usize,
-        metadata: &Metadata,
-        cx: Context<'_, NODES>,
+        metadata: Metadata,
+        mut cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         let slot = metadata.packet;
         let port = &mut self.forwarding.ports[number];
@@ -77,16 +63,21 @@ impl PlainSwitch {
         let wire = port.wire(now);
         let outcome = tm.offer(now, &packet, wire);
         match outcome {
-            Outcome::Sent if !cx.net.watched => port.send(now, number, metadata, false, cx),
+            Outcome::Sent if !cx.net.watched => {
+                port.free_at = cx.net.wires.send(port.out, metadata, now);
+                if port.armed {
+                    port.armed = false;
+                    cx.events.set(number, NEVER);
+                }
+            }
             Outcome::Verdict(Verdict::Queued { marked: false })
                 if wire == Wire::Busy && !cx.net.watched && !tm.has_losses() =>
             {
                 port.wake_when_free(number, cx);
             }
             _ => {
-                if let Some(verdict) = self.after_offer(now, number, slot, wire, outcome, cx) {
-                    return Some(Rejected { port: number, slot, verdict });
-                }
+                let verdict = self.after_offer(now, number, slot, wire, outcome, cx)?;
+                return Some(Rejected { port: number, slot, verdict });
             }
         }
         None
@@ -126,23 +117,23 @@ impl PlainSwitch {
         metadata.to_core(self.forwarding.ports[number].local, self.queue_mask, packet.rank)
     }
 
-    /// A packet has come in by a link; what no queue takes is gone, or goes back.
-    #[inline(always)]
-    pub(super) fn forward<const NODES: usize>(
-        &mut self,
-        now: Instant,
-        metadata: &Metadata,
-        mut cx: Context<'_, NODES>,
-    ) {
-        if let Some(rejected) = self.arrive(now, metadata, cx.reborrow()) {
-            self.reject(now, &rejected, cx);
+    /// A packet goes on by the forwarding table; what no queue takes is gone, or goes back.
+    #[inline(never)]
+    pub(super) fn forward<const NODES: usize>(&mut self, now: Instant, metadata: Metadata, mut cx: Context<'_, NODES>) {
+        if let Some(rejected) = self.arrive(now, 0, metadata, cx.reborrow()) {
+            self.drop_or_return(now, &rejected, cx);
         }
     }
 
     /// A packet that was dropped is gone; one that was turned around goes back to where it came from.
     #[cold]
     #[inline(never)]
-    pub(crate) fn reject<const NODES: usize>(&mut self, now: Instant, rejected: &Rejected, cx: Context<'_, NODES>) {
+    pub(crate) fn drop_or_return<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        rejected: &Rejected,
+        cx: Context<'_, NODES>,
+    ) {
         let Rejected { port, slot, verdict } = *rejected;
         let dropped = if let Verdict::Dropped { reason } = verdict { Some(reason) } else { None };
         let packet = cx.net.wires.arena.get_mut(slot);
@@ -165,7 +156,7 @@ impl PlainSwitch {
         packet.bytes = cx.net.flows.ack_bytes(flow);
         packet.class = cx.net.flows.ack_class(flow);
         let metadata = cx.net.wires.arena.metadata(slot, cx.net.flows.ack_bytes(flow));
-        self.forward(now, &metadata, cx);
+        self.forward(now, metadata, cx);
     }
 
     /// Counts and traces what became of a packet that was not simply queued. Returns whether it waits here, whole or in part.
@@ -271,7 +262,7 @@ impl PlainSwitch {
             net.tracer.at_switch(now, self.forwarding.number, number, slot, What::Sent, &net.wires);
         }
         let metadata = net.wires.arena.metadata(slot, departure.bytes());
-        port.send(now, number, &metadata, tm.has_packets(local), Context { events, net: &mut *net });
+        port.send(now, number, metadata, tm.has_packets(local), Context { events, net: &mut *net });
         self.settle_losses(buffer, net);
     }
 
@@ -365,8 +356,24 @@ impl SwitchKind for PlainSwitch {
     }
 
     #[inline(always)]
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
-        self.forward(now, metadata, cx);
+    fn arrive<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        _: usize,
+        metadata: Metadata,
+        cx: Context<'_, NODES>,
+    ) -> Option<Rejected> {
+        match self.forwarding.next_hop(&metadata, cx.net) {
+            Some(port) => self.offer(now, port, metadata, cx),
+            None => {
+                cx.net.wires.lose(metadata.packet);
+                None
+            }
+        }
+    }
+
+    fn reject<const NODES: usize>(&mut self, now: Instant, _: usize, rejected: &Rejected, cx: Context<'_, NODES>) {
+        self.drop_or_return(now, rejected, cx);
     }
 }
 
@@ -387,7 +394,7 @@ fn send<const NODES: usize>(
     cx: Context<'_, NODES>,
 ) {
     let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
-    port.send(now, number, &metadata, tm.has_packets(port.local as usize), cx);
+    port.send(now, number, metadata, tm.has_packets(port.local as usize), cx);
 }
 
 /// In-band telemetry of a packet that leaves.

@@ -36,24 +36,20 @@ impl Port {
         &mut self,
         now: Instant,
         slot: usize,
-        metadata: &Metadata,
+        metadata: Metadata,
         more: bool,
         cx: Context<'_, NODES>,
     ) {
-        self.free_at = cx.net.wires.send(self.out, *metadata, now);
+        self.free_at = cx.net.wires.send(self.out, metadata, now);
         self.go_on(slot, more, cx);
     }
 
-    /// It is busy with something from now on: it is woken afterwards if `more` packets wait.
+    /// It is busy from now on: it is woken afterwards if `more` packets wait.
     #[inline(always)]
     pub(crate) fn go_on<const NODES: usize>(&mut self, slot: usize, more: bool, mut cx: Context<'_, NODES>) {
-        if more {
-            self.armed = true;
-            cx.events.set(slot, cx.net.wires.clock.transmission(self.free_at, slot));
-        } else if self.armed {
-            self.armed = false;
-            cx.events.set(slot, NEVER);
-        }
+        self.armed = more;
+        let next = if more { cx.net.wires.clock.transmission(self.free_at, slot) } else { NEVER };
+        cx.events.set(slot, next);
     }
 
     /// A packet waits: the port is woken when it is free, if it would not be anyway.

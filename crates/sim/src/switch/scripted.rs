@@ -1,7 +1,7 @@
 //! A switch that plays a script: it holds packets for half a round trip, does to some of them what the script says, and keeps what it saw.
 
 use super::plain::PlainSwitch;
-use super::{Forwarding, SwitchKind, like_its_switch};
+use super::{Forwarding, Rejected, SwitchKind, like_its_switch};
 use crate::event_queue::NEVER;
 use crate::flows::FlowTable;
 use crate::net::{Context, Net};
@@ -115,27 +115,35 @@ impl SwitchKind for ScriptedSwitch {
         }
         // Packets that were held go on.
         while let Some(metadata) = self.script.held.pop(now) {
-            self.switch.forward(now, &metadata, cx.reborrow());
+            self.switch.forward(now, metadata, cx.reborrow());
         }
         self.wait_for_held(cx);
     }
 
     /// A packet is held, or it is gone.
-    fn arrival<const NODES: usize>(&mut self, now: Instant, _: usize, metadata: &Metadata, cx: Context<'_, NODES>) {
+    fn arrive<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        _: usize,
+        metadata: Metadata,
+        cx: Context<'_, NODES>,
+    ) -> Option<Rejected> {
         let packet = cx.net.wires.arena.get_mut(metadata.packet);
         let fate = self.script.meet(now, packet, &cx.net.flows);
         if fate.decision.drop {
-            return cx.net.wires.lose(metadata.packet);
+            cx.net.wires.lose(metadata.packet);
+            return None;
         }
         if fate.decision.mark && packet.has(flag::ECT) {
             packet.flags |= flag::CE;
         }
         let packet = *packet;
-        self.script.held.push(fate.release, *metadata);
+        self.script.held.push(fate.release, metadata);
         if let Some(at) = fate.copy {
             let copy = cx.net.wires.arena.insert(packet);
             self.script.held.push(at, cx.net.wires.arena.metadata(copy, metadata.bytes()));
         }
         self.wait_for_held(cx);
+        None
     }
 }
