@@ -116,7 +116,10 @@ fn what_a_lab_cannot_do_is_refused() {
     assert!(changed("rate = \"5Mbps\"", "rate = \"5Mbps\"\narrivals = \"poisson\"").contains("not at a constant rate"));
     assert!(changed("initial_window = 12", "initial_window = \"bdp\"").contains("bandwidth-delay product"));
     let leaves = "kind = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts_per_leaf = 2";
-    assert!(changed("kind = \"single\"\nhosts = 4", leaves).contains("several switches"));
+    let parallel = changed("kind = \"single\"\nhosts = 4", &format!("{leaves}\nparallel = 2"));
+    assert!(parallel.contains("several between a leaf and a spine"), "{parallel}");
+    let routed = translated(&SCENARIO.replace("kind = \"single\"\nhosts = 4", leaves)).unwrap();
+    assert_eq!(routed.configs.iter().map(|config| config.rates.len()).collect::<Vec<_>>(), [3, 3, 2]);
     assert!(changed("header = 42", "header = 42\nfixed_rank = 3").contains("fixed ranks beside several queues"));
 }
 
