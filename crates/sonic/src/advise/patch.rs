@@ -18,6 +18,7 @@ pub struct Operation {
 
 impl Operation {
     /// Sets a field of an entry, which may be there already.
+    #[allow(clippy::needless_pass_by_value, reason = "callers give numbers and words")]
     pub(super) fn set(config: &Value, table: &str, key: &str, field: &str, value: impl ToString) -> Self {
         let has = config.get(table).and_then(|table| table.get(key)).and_then(|entry| entry.get(field)).is_some();
         let op = if has { "replace" } else { "add" };
