@@ -103,11 +103,3 @@ fn goals_that_cannot_be_tried_are_refused() {
         assert!(error.contains(expected), "{text}: {error}");
     }
 }
-
-#[test]
-fn zz_print() {
-    for name in ["incast.toml", "ecn.toml"] {
-        let advice = advice(TD3, &goals(name));
-        println!("{}", serde_json::to_string_pretty(&advice).unwrap());
-    }
-}
