@@ -185,7 +185,12 @@ fn completions_and_manual_have_every_command() {
     let directory = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish"] {
         let script = printed(directory.path(), &format!("completions {shell}"));
-        assert!(["sweep", "reproduce", "--shard", "--slurm"].iter().all(|word| script.contains(word.trim_start_matches('-'))), "{shell}");
+        assert!(
+            ["sweep", "reproduce", "--shard", "--slurm"]
+                .iter()
+                .all(|word| script.contains(word.trim_start_matches('-'))),
+            "{shell}"
+        );
     }
     assert!(refused(directory.path(), "completions cmd").contains("bash"));
     let pages = printed(directory.path(), "manual man");
