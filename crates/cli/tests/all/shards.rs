@@ -69,14 +69,14 @@ fn a_reproduction_in_parts() {
     let at = root.path();
     let chosen = "reproduce --quick fb/fig4 fb/fig5";
     let local = printed(at, &format!("{chosen} --out local"));
-    printed(at, &format!("{chosen} --out parts --shard 1/2"));
-    assert_eq!(forebay(at, &format!("{chosen} --out parts --merge")).status.code(), Some(1));
-    printed(at, &format!("{chosen} --out parts --shard 2/2"));
-    assert_eq!(printed(at, &format!("{chosen} --out parts --merge")).replace("parts", "local"), local);
+    printed(at, &format!("{chosen} --out pieces --shard 1/2"));
+    assert_eq!(forebay(at, &format!("{chosen} --out pieces --merge")).status.code(), Some(1));
+    printed(at, &format!("{chosen} --out pieces --shard 2/2"));
+    assert_eq!(printed(at, &format!("{chosen} --out pieces --merge")).replace("pieces", "local"), local);
     let pages = |from: &Path| -> Vec<(PathBuf, Vec<u8>)> {
         files(from).into_iter().filter(|(name, _)| name.to_string_lossy().starts_with("reproduction")).collect()
     };
-    assert!(pages(&at.join("parts")) == pages(&at.join("local")));
+    assert!(pages(&at.join("pieces")) == pages(&at.join("local")));
     let script = printed(at, &format!("{chosen} --out far --slurm --dry-run --nodes 3 --account net"));
     assert!(
         script.contains("#SBATCH --account=net\n") && script.contains("%3\n") && script.contains(" reproduce "),
