@@ -11,7 +11,7 @@ h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2.2rem}h3{font-size:1rem;mar
 table{border-collapse:collapse;margin:.6rem 0;font-variant-numeric:tabular-nums}\
 th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid #d8dee4}th:first-child,td:first-child{text-align:left}\
 .bar{display:flex;height:1.6rem;border-radius:4px;overflow:hidden;background:#eef1f4}\
-.bar span{display:block;overflow:hidden;white-space:nowrap;font-size:.75rem;line-height:1.6rem;padding-left:.4rem;color:#fff}\
+.bar span{display:block;overflow:hidden;white-space:nowrap;font-size:.75rem;line-height:1.6rem;text-indent:.4rem;color:#fff}\
 .shared{background:#2f6fb0}.headroom{background:#b4582c}.minimum{background:#5f6b76}.free{background:#eef1f4}\
 .legend span{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin:0 .3rem 0 1rem;vertical-align:-.1rem}\
 .met{color:#1a7f37}.missed{color:#b42318}pre{background:#f6f8fa;padding:.8rem;overflow:auto;border-radius:6px}\
@@ -53,8 +53,11 @@ pub fn page(device: &Device<'_>, predictions: &[Prediction], advice: Option<&Adv
 
 /// A part of a bar.
 fn part(class: &str, cells: u64, all: u64, label: &str) -> String {
+    if cells == 0 {
+        return String::new();
+    }
     let share = 100.0 * cells as f64 / all.max(1) as f64;
-    let label = if share >= 6.0 { label } else { "" };
+    let label = if share >= 8.0 { label } else { "" };
     format!("<span class=\"{class}\" style=\"width:{share:.3}%\" title=\"{label} {cells} cells\">{label}</span>")
 }
 
