@@ -35,7 +35,7 @@ pub(crate) struct SweepArgs {
     /// Another dimension of the grid: a key and its values, such as policy.alpha=0.5,1,2; can be given several times.
     #[arg(long, value_name = "KEY=VALUE,...")]
     pub(crate) grid: Vec<String>,
-    /// One of the file's scales, such as quick: its [scale.quick] says what is left out.
+    /// Apply one of the file's scales, such as quick: the changes of its table [scale.quick].
     #[arg(long, value_name = "NAME")]
     pub(crate) scale: Option<String>,
     /// The seeds, such as 1-5 or 1,7,9, instead of the scenario's.
