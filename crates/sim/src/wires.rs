@@ -132,12 +132,7 @@ impl Link {
     }
 
     /// How long a packet takes: [`Rate::serialization`], mostly without a division.
-    #[inline(always)]
-    fn time_of(&mut self, bytes: u32) -> u64 {
-        if self.byte_time != 0 {
-            // Less than the longest hop: that is checked.
-            return self.byte_time * u64::from(bytes);
-        }
+    fn known_time_of(&mut self, bytes: u32) -> u64 {
         if self.known_bytes != bytes {
             self.known_bytes = bytes;
             self.known_time = self.rate.serialization(u64::from(bytes));
@@ -245,12 +240,9 @@ impl Wires {
     /// Starts to send a packet. Returns when the wire is free again.
     #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, metadata: Metadata, start: Instant) -> Instant {
-        let wire = &mut self.links[link as usize];
         // No run lasts until the end of time.
-        let end = Instant::from_ps(start.ps() + wire.time_of(metadata.bytes()));
-        if self.trails.on {
-            self.trails.hop(metadata.packet, link, start, end.ps() - start.ps(), wire.delay);
-        }
+        let end = Instant::from_ps(start.ps() + self.time_of(link, metadata, start));
+        let wire = &mut self.links[link as usize];
         let launch = wire.launch(metadata, end, self.clock);
         self.see_to(launch, link, metadata);
         end
@@ -264,14 +256,40 @@ impl Wires {
             return false;
         }
         let start = now.max(wire.free_at);
-        let end = Instant::from_ps(start.ps() + wire.time_of(metadata.bytes()));
-        if self.trails.on {
-            self.trails.hop(metadata.packet, link, start, end.ps() - start.ps(), wire.delay);
-        }
+        let end = Instant::from_ps(start.ps() + self.time_of(link, metadata, start));
+        let wire = &mut self.links[link as usize];
         wire.free_at = end;
         let launch = wire.launch(metadata, end, self.clock);
         self.see_to(launch, link, metadata);
         true
+    }
+
+    /// How long a packet takes on a link where its transmission starts now.
+    #[inline(always)]
+    fn time_of(&mut self, link: u32, metadata: Metadata, start: Instant) -> u64 {
+        let byte_time = self.links[link as usize].byte_time;
+        if byte_time != 0 {
+            // Less than the longest hop: that is checked.
+            return byte_time * u64::from(metadata.bytes());
+        }
+        self.time_and_trail(link, metadata, start)
+    }
+
+    /// The same where a byte does not take whole picoseconds, or where trails are kept.
+    #[inline(never)]
+    fn time_and_trail(&mut self, link: u32, metadata: Metadata, start: Instant) -> u64 {
+        let wire = &mut self.links[link as usize];
+        let time = wire.known_time_of(metadata.bytes());
+        if self.trails.on {
+            self.trails.hop(metadata.packet, link, start, time, wire.delay);
+        }
+        time
+    }
+
+    /// Keeps the trails of all packets from now on. No link then has the short way to the time of a packet.
+    pub(crate) fn keep_trails(&mut self, trails: Trails) {
+        self.trails = trails;
+        self.links.iter_mut().for_each(|link| link.byte_time = 0);
     }
 
     /// What is to be done after a packet was put on a link.
@@ -410,7 +428,8 @@ mod tests {
             let mut wires = Wires::new(vec![EventQueue::new(1)], false);
             let link = wires.connect(rate, Duration::ZERO, 0, 0, 0) as usize;
             for bytes in sizes {
-                prop_assert_eq!(wires.links[link].time_of(bytes), rate.serialization(u64::from(bytes)).ps());
+                let packet = Metadata::inside(0, bytes);
+                prop_assert_eq!(wires.time_of(link as u32, packet, Instant::ZERO), rate.serialization(u64::from(bytes)).ps());
             }
         }
     }

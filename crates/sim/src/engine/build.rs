@@ -53,7 +53,8 @@ impl<'s> World<'s> {
             }
         }
         if measure.breakdown {
-            wires.trails = Trails::of_network(&links.outgoing, wires.links.len());
+            let trails = Trails::of_network(&links.outgoing, wires.links.len());
+            wires.keep_trails(trails);
         }
         let buffers = switches.iter().map(|switch| switch.views().count());
         let drops = Drops::new(&measure.drops, measure.drops_limit as usize, buffers);

@@ -46,7 +46,7 @@ impl Path {
         why.note(|e| self.describe(e, now, place.queue, charge));
         // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
         if P::COUNTS_ARRIVALS && charge > self.buffer.capacity() {
-            return self.oversize(packet, place).into();
+            return self.oversize(packet.id, packet.bytes, place).into();
         }
         // Step 2.
         if C::AIFO && charge <= self.buffer.capacity() {
@@ -132,7 +132,7 @@ impl Path {
         why.note(|e| self.describe(e, now, place.queue, charge));
         // Step 1.
         if charge > self.buffer.capacity() {
-            return (number, self.oversize(packet, place));
+            return (number, self.oversize(packet.id, packet.bytes, place));
         }
         // Step 2.
         let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
@@ -199,8 +199,8 @@ impl Path {
     }
 
     #[cold]
-    fn oversize(&mut self, packet: &Packet, place: QueueId) -> Verdict {
-        self.lose(packet.id, packet.bytes, place, Reason::Oversize)
+    fn oversize(&mut self, id: PacketId, bytes: u32, place: QueueId) -> Verdict {
+        self.lose(id, bytes, place, Reason::Oversize)
     }
 
     /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects
@@ -251,25 +251,25 @@ impl Path {
         why: &mut impl Explain,
     ) -> Verdict {
         if charge > self.buffer.capacity() {
-            self.oversize(packet, place)
+            self.oversize(packet.id, packet.bytes, place)
         } else if self.config.trim.is_some() {
-            self.trim(policy, packet, place, reason, why)
+            self.trim(policy, *packet, place, reason, why)
         } else {
             self.drop(packet.id, packet.bytes, place, reason, why)
         }
     }
 
-    /// Step 4 where rejected packets are trimmed or returned.
+    /// Step 4 where rejected packets are trimmed or returned. It takes the packet by value, as [`Path::offer_full`] does.
     #[inline(never)]
     fn trim<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
-        packet: &Packet,
+        packet: Packet,
         place: QueueId,
         reason: Reason,
         why: &mut impl Explain,
     ) -> Verdict {
-        let Packet { id, bytes, .. } = *packet;
+        let Packet { id, bytes, .. } = packet;
         let Some(trim) = &self.config.trim else { return self.drop(id, bytes, place, reason, why) };
         why.note(|e| e.holders = self.holders());
         let number = self.number(place);
@@ -308,7 +308,7 @@ impl Path {
                 Verdict::Trimmed { reason }
             }
             TrimConfig::ToQueue(config) if config.from.at(number) => {
-                let left = Packet { bytes: bytes.min(config.size.get() as u32), queue: config.queue as u32, ..*packet };
+                let left = Packet { bytes: bytes.min(config.size.get() as u32), queue: config.queue as u32, ..packet };
                 if self.try_trim_queue(policy, &left) {
                     self.losses[place.queue].trimmed.add(bytes);
                     Verdict::Trimmed { reason }
