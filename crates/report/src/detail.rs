@@ -4,14 +4,29 @@
 use crate::{Detail, DropPoint, Holder, HurtFlow, QueueSeries, Report, TracedFlow};
 use serde_json::{Map, Value, json};
 
-/// Stretches of time in a map of queues.
-const BINS: usize = 160;
 /// Queues in a map.
 const MOST_QUEUES: usize = 32;
-/// Points of a traced flow.
-const MOST_ANSWERS: usize = 1_500;
-/// Seconds to the microseconds of the page.
-const US: f64 = 1e6;
+
+/// How finely runs are drawn: the more of them a page has, the coarser, so that the page stays small.
+#[derive(Clone, Copy)]
+struct Fineness {
+    /// Stretches of time in a map of queues.
+    bins: usize,
+    /// Points of a traced flow.
+    responses: usize,
+}
+
+impl Fineness {
+    fn of_points(points: usize) -> Self {
+        let shared = |all: usize, least: usize, most: usize| (all / points.max(1)).clamp(least, most);
+        Self { bins: shared(800, 40, 160), responses: shared(6_000, 150, 1_500) }
+    }
+}
+
+/// Seconds as the microseconds of the page, to the nanosecond.
+fn us(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e3
+}
 
 /// One stretch of time of one queue.
 #[derive(Clone, Default)]
@@ -50,14 +65,14 @@ fn end_of(detail: &Detail) -> f64 {
 }
 
 /// The queues that are shown, those with most drops and the longest ones first.
-fn chosen(detail: &Detail) -> Vec<(String, Vec<Cell>)> {
+fn chosen(detail: &Detail, bins: usize) -> Vec<(String, Vec<Cell>)> {
     let end = end_of(detail).max(1e-12);
-    let bin = |at: f64| ((at / end * BINS as f64) as usize).min(BINS - 1);
+    let bin = |at: f64| ((at / end * bins as f64) as usize).min(bins - 1);
     let mut rows: Vec<(String, Vec<Cell>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
     let mut place = |name: &str, rows: &mut Vec<(String, Vec<Cell>)>| -> usize {
         *places.entry(name.to_owned()).or_insert_with(|| {
-            rows.push((name.to_owned(), vec![Cell::default(); BINS]));
+            rows.push((name.to_owned(), vec![Cell::default(); bins]));
             rows.len() - 1
         })
     };
@@ -88,8 +103,8 @@ fn chosen(detail: &Detail) -> Vec<(String, Vec<Cell>)> {
 }
 
 /// The map of queues over time, and who held the buffers in the stretches with drops.
-fn map(detail: &Detail) -> Value {
-    let rows = chosen(detail);
+fn map(detail: &Detail, bins: usize) -> Value {
+    let rows = chosen(detail, bins);
     let mut holders = Map::new();
     for (_, number) in rows.iter().flat_map(|(_, cells)| cells).filter_map(|cell| cell.holders) {
         if let Some(parts) = detail.holders.get(number) {
@@ -106,7 +121,7 @@ fn map(detail: &Detail) -> Value {
         })
     };
     json!({
-        "end": end_of(detail) * US,
+        "end": us(end_of(detail)),
         "queues": rows.iter().map(row).collect::<Value>(),
         "all": detail.queues.len().max(rows.len()),
         "holders": holders,
@@ -120,43 +135,44 @@ fn part(holder: &Holder) -> Value {
 fn hurt(flow: &HurtFlow) -> Value {
     json!({
         "name": flow.name,
-        "fct": flow.fct_s * US,
-        "ideal": flow.ideal_s * US,
-        "parts": flow.parts.iter().map(|(name, seconds)| json!([name, seconds * US])).collect::<Value>(),
-        "hops": flow.hops.iter().map(|(name, seconds)| json!([name, seconds * US])).collect::<Value>(),
+        "fct": us(flow.fct_s),
+        "ideal": us(flow.ideal_s),
+        "parts": flow.parts.iter().map(|(name, seconds)| json!([name, us(*seconds)])).collect::<Value>(),
+        "hops": flow.hops.iter().map(|(name, seconds)| json!([name, us(*seconds)])).collect::<Value>(),
         "note": flow.note,
     })
 }
 
 /// A traced flow: time, round trip, window, packets acknowledged and retransmitted, thinned out evenly.
-fn traced(flow: &TracedFlow) -> Value {
-    let every = flow.answers.len().div_ceil(MOST_ANSWERS).max(1);
+fn traced(flow: &TracedFlow, most: usize) -> Value {
+    let every = flow.answers.len().div_ceil(most).max(1);
     let kept: Vec<_> = flow.answers.iter().step_by(every).collect();
     json!({
         "name": flow.name,
-        "t": kept.iter().map(|answer| answer.at_s * US).collect::<Vec<_>>(),
-        "rtt": kept.iter().map(|answer| answer.rtt_s.map(|rtt| rtt * US)).collect::<Vec<_>>(),
+        "t": kept.iter().map(|answer| us(answer.at_s)).collect::<Vec<_>>(),
+        "rtt": kept.iter().map(|answer| answer.rtt_s.map(us)).collect::<Vec<_>>(),
         "window": kept.iter().map(|answer| answer.window).collect::<Vec<_>>(),
         "acked": kept.iter().map(|answer| answer.acked_bytes).collect::<Vec<_>>(),
         "retransmitted": kept.iter().map(|answer| answer.retransmitted).collect::<Vec<_>>(),
     })
 }
 
-fn of_detail(detail: &Detail) -> Value {
+fn of_detail(detail: &Detail, fineness: Fineness) -> Value {
     json!({
-        "map": map(detail),
+        "map": map(detail, fineness.bins),
         "hurt": detail.hurt.iter().map(hurt).collect::<Value>(),
-        "traced": detail.traced.iter().map(traced).collect::<Value>(),
+        "traced": detail.traced.iter().map(|flow| traced(flow, fineness.responses)).collect::<Value>(),
         "collectives": detail.collectives.iter()
-            .map(|(workload, round, seconds)| json!([workload, round, seconds.map(|seconds| seconds * US)]))
+            .map(|(workload, round, seconds)| json!([workload, round, seconds.map(us)]))
             .collect::<Value>(),
-        "changes": detail.changes.iter().map(|(at, what)| json!([at * US, what])).collect::<Value>(),
+        "changes": detail.changes.iter().map(|(at, what)| json!([us(*at), what])).collect::<Value>(),
     })
 }
 
 /// What the script draws of the first run of each point.
 pub(crate) fn of_report(report: &Report) -> Value {
-    let first = |point: &crate::Point| point.seeds.first().map_or(Value::Null, |run| of_detail(&run.detail));
+    let fineness = Fineness::of_points(report.points.len());
+    let first = |point: &crate::Point| point.seeds.first().map_or(Value::Null, |run| of_detail(&run.detail, fineness));
     report.points.iter().map(first).collect()
 }
 
@@ -185,11 +201,11 @@ mod tests {
             holders: vec![held("flow 1"), held("flow 2")],
             ..Detail::default()
         };
-        let map = map(&detail);
+        let map = map(&detail, 160);
         assert_eq!((&map["queues"][0]["name"], &map["queues"][1]["name"]), (&json!("b"), &json!("a")));
         assert_eq!(map["queues"][0]["drops"], json!([[80, [["full", 2]], 1]]));
         assert_eq!(map["holders"], json!({ "1": [["flow 2", 1, 5]] }), "others are not in the page");
         assert_eq!(map["queues"][1]["longest"][0], 900);
-        assert_eq!(map["queues"][1]["threshold"], json!([vec![json!(10)], vec![Value::Null; BINS - 1]].concat()));
+        assert_eq!(map["queues"][1]["threshold"], json!([vec![json!(10)], vec![Value::Null; 160 - 1]].concat()));
     }
 }

@@ -147,7 +147,11 @@ impl Sampler {
                         let whole = port.is_none();
                         let before = warm.as_ref().map(|warm| warm.of_buffer(number, buffer));
                         let counters = before.map_or(counters, |before| counters.since(before.counters(port, queue)));
-                        let memory = before.map_or(tm.memory_reads(), |before| before.reads_since(tm.memory_reads()));
+                        let memory = match before {
+                            _ if !whole => MemoryReads::default(),
+                            Some(before) => before.reads_since(tm.memory_reads()),
+                            None => tm.memory_reads(),
+                        };
                         let at_drops = &forwarding.at_drops[buffer];
                         let of_buffer = |shares: &Shares| if whole { shares.clone() } else { Shares::default() };
                         places.push(PlaceRecord {
@@ -158,7 +162,7 @@ impl Sampler {
                             counters,
                             occupancy,
                             utilization,
-                            memory: if whole { memory } else { MemoryReads::default() },
+                            memory,
                             memory_use_at_drops: of_buffer(&at_drops.memory),
                             buffer_use_at_drops: of_buffer(&at_drops.buffer),
                             size: if whole { tm.config().buffer } else { Bytes::ZERO },

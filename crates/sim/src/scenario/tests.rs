@@ -437,7 +437,8 @@ fn a_resolved_scenario_reads_back_as_the_same() {
     let mut cases =
         vec![(FULL.to_owned(), vec![]), (small(), vec![]), (graph, vec![]), (dumbbell, vec![]), (tree, vec![])];
     for kind in PolicyConfig::NAMES.iter().copied() {
-        cases.push((FULL.to_owned(), vec![("policy.kind", kind)]));
+        let needs = (kind == "pools").then_some(("policy.pools", "[\"1MB\"]"));
+        cases.push((FULL.to_owned(), [("policy.kind", kind)].into_iter().chain(needs).collect()));
     }
     for kind in SchedulerConfig::NAMES.iter().copied() {
         let mut sets = vec![("scheduler.kind", kind)];

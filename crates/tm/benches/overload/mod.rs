@@ -8,15 +8,11 @@ use forebay_tm::admit::{
     AbmConfig, AbmOnDtConfig, CompletePartitioningConfig, CompleteSharingConfig, DynamicThresholdsConfig, FbaConfig,
     FlexibleBufferConfig, FlowAwareConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig, PushoutConfig,
 };
-use forebay_tm::drive::{Drivable, Observer};
-use forebay_tm::ingress::{Alpha, GroupConfig, IngressConfig, Limit, LosslessConfig, PoolConfig, PortConfig};
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, DrrConfig, PifoConfig, SchedulerConfig, SpPifoConfig, WrrConfig};
 use forebay_tm::trim::{NdpConfig, TrimConfig};
-use forebay_tm::{
-    Bytes, Departure, Duration, Instant, Lost, Mmu, MmuConfig, Packet, PacketId, Rate, Tm, TmConfig, Verdict, Wire,
-};
+use forebay_tm::{Bytes, Duration, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict, Wire};
 use std::hint::black_box;
 
 /// A benchmark: a name, a policy, a scheduler, queues per port.
@@ -81,20 +77,9 @@ pub(crate) const CASES: [Case; 22] = [
     ("dt+sp-pifo", dt, || SchedulerConfig::SpPifo(SpPifoConfig::default()), 1),
 ];
 
-/// Counts what is lost.
-struct Losses<'a>(&'a mut u64);
-
-impl Observer for Losses<'_> {
-    fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
-    fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
-    fn lost(&mut self, _: Lost) {
-        *self.0 += 1;
-    }
-}
-
 /// A switch at overload, ready to be driven.
-pub(crate) struct Overload<T = Tm> {
-    tm: T,
+pub(crate) struct Overload {
+    tm: Tm,
     /// What happens next, again and again: a packet that arrives, and a port that sends before it (or none).
     steps: Vec<(Packet, Option<u32>)>,
     at: usize,
@@ -109,42 +94,11 @@ pub(crate) struct Overload<T = Tm> {
 }
 
 impl Overload {
-    /// A switch with `queues` queues in all, its buffer filled.
-    pub(crate) fn new(case: &Case, queues: usize) -> Self {
-        Self::with(case, queues, |config| Tm::new(config.validate().expect("the benchmark's configuration is right")))
-    }
-}
-
-#[allow(dead_code, reason = "one of the two benchmarks measures it")]
-impl Overload<Mmu> {
-    /// The same with an ingress side that refuses next to nothing: a lossless group of each port, in one pool.
-    pub(crate) fn with_ingress(case: &Case, queues: usize) -> Self {
-        Self::with(case, queues, |switch| {
-            let ports = switch.rates.len();
-            let group = |port| GroupConfig {
-                port,
-                minimum: 20,
-                limit: Limit::Dynamic(Alpha::power_of_two(3)),
-                lossless: Some(LosslessConfig { headroom: 100, xon: 0, xon_offset: 10 }),
-                ..GroupConfig::default()
-            };
-            let ingress = IngressConfig {
-                cell: 256,
-                partitions: 1,
-                pools: vec![PoolConfig { shared: 10 * switch.buffer.get() / 256, headroom: None }],
-                ports: vec![PortConfig::default(); ports],
-                groups: (0..ports).map(group).collect(),
-            };
-            Mmu::new(MmuConfig { switch, ingress }).expect("the benchmark's configuration is right")
-        })
-    }
-}
-
-impl<T: Drivable> Overload<T> {
     /// Steps prepared beforehand.
     const STEPS: usize = 5 << 12;
 
-    fn with(case: &Case, queues: usize, make: impl FnOnce(TmConfig) -> T) -> Self {
+    /// A switch with `queues` queues in all, its buffer filled.
+    pub(crate) fn new(case: &Case, queues: usize) -> Self {
         let ports = queues / case.3;
         let mut config = TmConfig::new(vec![Rate::from_gbps(100); ports], Bytes::new(ports as u64 * 9_600 * 10));
         config.queues = case.3;
@@ -164,7 +118,6 @@ impl<T: Drivable> Overload<T> {
                     flow: draw(1_000) as u64,
                     rank: draw(1_000) as u64,
                     ect: true,
-                    in_port: draw(ports) as u32,
                     ..Packet::default()
                 };
                 sender = (sender + usize::from(id % 5 != 4)) % ports;
@@ -173,7 +126,8 @@ impl<T: Drivable> Overload<T> {
             .collect();
         // A port sends a packet of the mean size (816 B) every 65 ns.
         let step = Duration::from_ps(65_280 / ports as u64 * 4 / 5).ps();
-        let mut overload = Self { tm: make(config), steps, at: 0, now: 0, step, admitted: 0, sent: 0, lost: 0 };
+        let tm = Tm::new(config.validate().expect("the benchmark's configuration is right"));
+        let mut overload = Self { tm, steps, at: 0, now: 0, step, admitted: 0, sent: 0, lost: 0 };
         // Twice what the buffer holds, with nothing leaving, then a while of both.
         let silent = overload.steps.iter().map(|(packet, _)| (*packet, None)).collect();
         let steps = core::mem::replace(&mut overload.steps, silent);
@@ -224,7 +178,7 @@ impl<T: Drivable> Overload<T> {
                     *admitted += 1;
                 }
             }
-            tm.tell(&mut Losses(lost));
+            *lost += tm.losses().count() as u64;
             left -= upto - self.at;
             self.at = upto % Self::STEPS;
         }

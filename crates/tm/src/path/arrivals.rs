@@ -321,6 +321,8 @@ impl Path {
     }
 
     /// Steps 2, 3 and 6 for what is left of a packet, on the trim queue. Whether it waits there.
+    #[cold]
+    #[inline(never)]
     fn try_trim_queue<P: BufferPolicy>(&mut self, policy: &mut P, left: &Packet) -> bool {
         let (now, number) = (self.clock, left.queue as usize);
         let place = self.place_of(left, number);

@@ -174,14 +174,12 @@ proptest! {
                 },
                 Verdict::Returned { .. } | Verdict::Dropped { .. } => {}
             }
-            let mut held = before.clone();
+            let held = before.clone();
             for lost in &pushed_out {
                 before[lost.queue] += charge(lost.bytes);
             }
-            if let Some(TrimConfig::ToQueue(_)) = &config.trim {
-                // Others are pushed out for what is left of a packet that was rejected before.
-                held.clone_from(&before);
-            }
+            // Others may be pushed out again for what is left of a packet, after it was rejected.
+            let most = if let Some(TrimConfig::ToQueue(_)) = &config.trim { before.clone() } else { held.clone() };
             // A header of cut payload that is pushed out was charged like a packet of its length, so this is exact.
             prop_assert_eq!(why.total.get(), before.iter().sum::<u64>());
             prop_assert_eq!(why.length.get(), before[why.queue]);
@@ -201,9 +199,9 @@ proptest! {
             let sum: u64 = why.holders.iter().map(|holder| holder.bytes.get()).sum();
             match reason {
                 Some(Reason::Full | Reason::Threshold | Reason::QueueFull | Reason::Watermark | Reason::FairDrop) => {
-                    prop_assert_eq!(sum, held.iter().sum::<u64>());
+                    prop_assert!((held.iter().sum::<u64>()..=most.iter().sum()).contains(&sum));
                     for holder in &why.holders {
-                        prop_assert_eq!(holder.bytes.get(), held[holder.queue]);
+                        prop_assert!((held[holder.queue]..=most[holder.queue]).contains(&holder.bytes.get()));
                     }
                     prop_assert!(why.holders.is_sorted_by_key(|holder| (std::cmp::Reverse(holder.bytes), holder.queue)));
                 }
