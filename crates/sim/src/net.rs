@@ -19,7 +19,7 @@ pub(crate) struct Net {
     /// Drops, if they are kept.
     pub(crate) drops: Drops,
     pub(crate) paths: PathChoice,
-    /// Packets are traced, or carry in-band telemetry: they are looked at at every switch.
+    /// Packets are traced, carry in-band telemetry, or leave trails: they are looked at at every switch.
     pub(crate) watched: bool,
     /// Packets carry in-band telemetry.
     pub(crate) telemetry: bool,

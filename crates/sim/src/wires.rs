@@ -124,7 +124,7 @@ impl Link {
             let took = self.delay.ps() + self.rate.serialization(u64::from(packet.metadata.bytes())).ps();
             packet.arrival.ps() - took > now.ps()
         };
-        back.take_while(waits).map(|packet| (packet.metadata.packet, packet.metadata.bytes()))
+        back.take_while(waits).map(|packet| (packet.metadata.packet(), packet.metadata.bytes()))
     }
 
     fn is_empty(&self) -> bool {
@@ -248,12 +248,18 @@ impl Wires {
         let wire = &mut self.links[link as usize];
         // No run lasts until the end of time.
         let end = Instant::from_ps(start.ps() + wire.time_of(metadata.bytes()));
-        if self.trails.on {
-            self.trails.hop(metadata.packet, link, start, end.ps() - start.ps(), wire.delay);
-        }
         let launch = wire.launch(metadata, end, self.clock);
         self.see_to(launch, link, metadata);
         end
+    }
+
+    /// Keeps the hop of a packet that starts to be sent on a link, if trails are kept. Switches ask where packets are watched only.
+    pub(crate) fn keep_hop(&mut self, link: u32, metadata: Metadata, start: Instant) {
+        if self.trails.on {
+            let wire = &mut self.links[link as usize];
+            let took = wire.time_of(metadata.bytes());
+            self.trails.hop(metadata.packet(), link, start, took, wire.delay);
+        }
     }
 
     /// Sends a packet behind those that the wire has yet to send, if they take it no longer than `ahead`. Says whether it did.
@@ -266,7 +272,7 @@ impl Wires {
         let start = now.max(wire.free_at);
         let end = Instant::from_ps(start.ps() + wire.time_of(metadata.bytes()));
         if self.trails.on {
-            self.trails.hop(metadata.packet, link, start, end.ps() - start.ps(), wire.delay);
+            self.trails.hop(metadata.packet(), link, start, end.ps() - start.ps(), wire.delay);
         }
         wire.free_at = end;
         let launch = wire.launch(metadata, end, self.clock);
@@ -286,7 +292,7 @@ impl Wires {
             }
             Launch::Lost => {
                 self.never_sent += 1;
-                self.lose(metadata.packet);
+                self.lose(metadata.packet());
             }
         }
     }
@@ -361,7 +367,7 @@ impl Wires {
         let (node, place) = (wire.to_node, wire.to_slot as usize);
         while !self.links[link].is_empty() {
             let (metadata, _) = self.take(link as u32);
-            self.lose(metadata.packet);
+            self.lose(metadata.packet());
         }
         let wire = &mut self.links[link];
         wire.up = false;

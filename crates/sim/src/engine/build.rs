@@ -38,7 +38,7 @@ impl<'s> World<'s> {
         let alive = Alive::all(network);
         let routes = Routes::new(network, &cabling, &alive);
         let tracer = Tracer::new(!measure.trace_flows.is_empty(), &measure.trace_switches, network.switches.len());
-        let watched = telemetry || tracer.is_active();
+        let watched = telemetry || tracer.is_active() || measure.breakdown;
         let hosts = hosts(scenario, starts, &links, &flows, &wires);
         // What happens to a link comes too late for packets that were put on it before they are sent.
         let switches = switches(scenario, &links, &routes, watched || !scenario.changes.is_empty());

@@ -30,7 +30,10 @@ impl Managed {
         let metadata = Metadata::of(sent, packet, sent.bytes);
         let wire = self.port.wire(now);
         let verdict = match self.tm.offer(now, &metadata.to_core(0, self.queue_mask, sent.rank), wire) {
-            Outcome::Sent => return self.port.send(now, slot::NIC, metadata, false, cx),
+            Outcome::Sent => {
+                cx.net.wires.keep_hop(self.port.out, metadata, now);
+                return self.port.send(now, slot::NIC, metadata, false, cx);
+            }
             Outcome::Verdict(verdict) => verdict,
         };
         match verdict {
@@ -60,6 +63,7 @@ impl Managed {
         self.settle_losses(cx.net);
         if let Some(departure) = departure {
             let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
+            cx.net.wires.keep_hop(self.port.out, metadata, now);
             self.port.send(now, slot::NIC, metadata, self.tm.has_packets(0), cx);
         } else {
             self.port.wake_at(now, slot::NIC, self.tm.next_eligible(0), cx);
