@@ -22,11 +22,14 @@ pub(crate) struct PlainSwitch {
     headers_apart: bool,
     /// The ranks of packets count.
     ranked: bool,
+    /// The packet that no queue has taken last.
+    rejected: Rejected,
     /// For the packets that a buffer has lost, so that the list is made once.
     lost: Vec<Lost>,
 }
 
 /// A packet that no queue has taken.
+#[derive(Clone, Copy)]
 pub(crate) struct Rejected {
     pub(crate) port: usize,
     pub(crate) slot: Slot,
@@ -42,11 +45,17 @@ impl PlainSwitch {
             queue_mask: if buffers.iter().all(|config| config.queues == 1) { 0 } else { u8::MAX },
             headers_apart: buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
             ranked: buffers.iter().any(|config| config.scheduler.uses_ranks()),
+            rejected: Rejected { port: 0, slot: 0, verdict: Verdict::Queued { marked: false } },
             lost: Vec::new(),
         }
     }
 
-    /// A packet is to leave by a port. Returns it if no queue has taken it.
+    /// The packet that no queue has taken last.
+    pub(super) fn rejected(&self) -> Rejected {
+        self.rejected
+    }
+
+    /// A packet is to leave by a port. Returns whether no queue has taken it.
     #[inline(always)]
     pub(crate) fn offer<const NODES: usize>(
         &mut self,
@@ -54,8 +63,8 @@ impl PlainSwitch {
         number: usize,
         metadata: Metadata,
         mut cx: Context<'_, NODES>,
-    ) -> Option<Rejected> {
-        let slot = metadata.packet;
+    ) -> bool {
+        let slot = metadata.packet();
         let port = &mut self.forwarding.ports[number];
         let rank = if self.ranked { cx.net.wires.arena.get(slot).rank } else { 0 };
         let packet = metadata.to_core(port.local, self.queue_mask, rank);
@@ -75,15 +84,12 @@ impl PlainSwitch {
             {
                 port.wake_when_free(number, cx);
             }
-            _ => {
-                let verdict = self.after_offer(now, number, slot, wire, outcome, cx)?;
-                return Some(Rejected { port: number, slot, verdict });
-            }
+            _ => return self.after_offer(now, number, slot, wire, outcome, cx),
         }
-        None
+        false
     }
 
-    /// Sees to everything about an arrival that is not simply a packet that passes or waits. Returns the verdict if no queue has taken it.
+    /// Sees to everything about an arrival that is not simply a packet that passes or waits. Returns whether no queue has taken it.
     #[inline(never)]
     fn after_offer<const NODES: usize>(
         &mut self,
@@ -93,10 +99,11 @@ impl PlainSwitch {
         wire: Wire,
         outcome: Outcome,
         mut cx: Context<'_, NODES>,
-    ) -> Option<Verdict> {
+    ) -> bool {
         let verdict = outcome.verdict();
         if !self.settle_arrival(now, number, slot, verdict, cx.net) {
-            return Some(verdict);
+            self.rejected = Rejected { port: number, slot, verdict };
+            return true;
         }
         if let Some(departure) = outcome.departure(&self.core_packet(number, slot, cx.net)) {
             self.depart(now, number, &departure, cx);
@@ -106,7 +113,7 @@ impl PlainSwitch {
         } else {
             self.forwarding.ports[number].wake_when_free(number, cx.reborrow());
         }
-        None
+        false
     }
 
     /// A packet as the core sees it.
@@ -120,21 +127,16 @@ impl PlainSwitch {
     /// A packet goes on by the forwarding table; what no queue takes is gone, or goes back.
     #[inline(never)]
     pub(super) fn forward<const NODES: usize>(&mut self, now: Instant, metadata: Metadata, mut cx: Context<'_, NODES>) {
-        if let Some(rejected) = self.arrive(now, 0, metadata, cx.reborrow()) {
-            self.drop_or_return(now, &rejected, cx);
+        if self.arrive(now, 0, metadata, cx.reborrow()) {
+            self.drop_or_return(now, cx);
         }
     }
 
     /// A packet that was dropped is gone; one that was turned around goes back to where it came from.
     #[cold]
     #[inline(never)]
-    pub(crate) fn drop_or_return<const NODES: usize>(
-        &mut self,
-        now: Instant,
-        rejected: &Rejected,
-        cx: Context<'_, NODES>,
-    ) {
-        let Rejected { port, slot, verdict } = *rejected;
+    pub(crate) fn drop_or_return<const NODES: usize>(&mut self, now: Instant, cx: Context<'_, NODES>) {
+        let Rejected { port, slot, verdict } = self.rejected;
         let dropped = if let Verdict::Dropped { reason } = verdict { Some(reason) } else { None };
         let packet = cx.net.wires.arena.get_mut(slot);
         let flow = packet.flow;
@@ -362,18 +364,18 @@ impl SwitchKind for PlainSwitch {
         _: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> Option<Rejected> {
+    ) -> bool {
         match self.forwarding.next_hop(&metadata, cx.net) {
             Some(port) => self.offer(now, port, metadata, cx),
             None => {
-                cx.net.wires.lose(metadata.packet);
-                None
+                cx.net.wires.lose(metadata.packet());
+                false
             }
         }
     }
 
-    fn reject<const NODES: usize>(&mut self, now: Instant, _: usize, rejected: &Rejected, cx: Context<'_, NODES>) {
-        self.drop_or_return(now, rejected, cx);
+    fn reject<const NODES: usize>(&mut self, now: Instant, _: usize, cx: Context<'_, NODES>) {
+        self.drop_or_return(now, cx);
     }
 }
 
