@@ -14,7 +14,8 @@ const EVERY: Duration = Duration::from_millis(50);
 /// As much as a main thread has.
 const STACK: usize = 8 << 20;
 
-/// Does the work, which is told to stop by the flag that it is given, and calls `tick` now and then until it is done.
+/// Does the work, which is told to stop by the flag that it is given, and calls `tick` now and then until it is done,
+/// and once more.
 pub(crate) fn watch<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send,
@@ -41,6 +42,10 @@ pub(crate) fn watch<T: Send>(
                 failure = py.check_signals().and_then(|()| tick(py)).err();
                 stop.fetch_or(failure.is_some(), Ordering::Relaxed);
             }
+        }
+        // Short work is told, too.
+        if failure.is_none() {
+            failure = tick(py).err();
         }
         Ok::<_, std::io::Error>(py.detach(|| handle.join()))
     });

@@ -30,7 +30,7 @@ def test_plots_of_a_run(small):
     assert lines["reads"].get_ydata()[-1] == 1
     assert len(result.plot.queries(slowdown=True).get_lines()) == 1
     over_time = result.plot.buffer()
-    assert list(over_time.get_lines()[0].get_ydata()) == [used / 1e3 for used in result.timeline["used"]]
+    assert list(over_time.get_lines()[0].get_ydata()) == [used / 1e3 for used in result.timeline["used_bytes"]]
     own = plt.subplots()[1]
     assert result.plot.fct(ax=own, slowdown=True) is own
 

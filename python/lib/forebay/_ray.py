@@ -69,8 +69,10 @@ def _run(
     # What went wrong in a scenario goes wrong again: only what died with its worker is tried again.
     task = ray.remote(num_cpus=1, max_retries=_RETRIES, retry_exceptions=False)(_task)
     shared = ray.put(file)
-    schemes, build = _schemes.registered(), _forebay.build()
+    build = _forebay.build()
     jobs = list(enumerate(plan.jobs()))[::-1]
+    # What no run names stays here: its module need not be there on the nodes.
+    schemes = _schemes.named_in([file[1], *{value for _, (_, sets, _) in jobs for _, value in sets}])
     results: list[Optional[str]] = [None] * len(jobs)
     running: dict[Any, int] = {}
     total = len(jobs)

@@ -7,7 +7,7 @@ then choose it by its name. It runs slowly, but in the same places as the built-
 from __future__ import annotations
 
 import re
-from typing import Any, Optional, Type, TypeVar, Union, get_type_hints
+from typing import Any, Iterable, Optional, Type, TypeVar, Union, get_type_hints
 
 from . import _forebay
 from ._errors import refused
@@ -130,6 +130,7 @@ def register(scheme: S) -> S:
     return scheme
 
 
-def registered() -> list[Type[Any]]:
-    """All that were registered."""
-    return list(_registered.values())
+def named_in(texts: Iterable[str]) -> list[Type[Any]]:
+    """Those that some text of a scenario, or a value that is set, may name."""
+    whole = "\n".join(texts)
+    return [scheme for name, scheme in _registered.items() if name in whole]
