@@ -149,21 +149,16 @@ impl Telemetry {
 /// not have to look at the packet itself, which may be far away in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Metadata {
-    // Two words, which stay in two registers however far they are passed on.
-    /// The packet's slot below its destination.
-    place: u64,
-    /// What equal-cost paths are chosen by; above it the bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled.
-    rest: u64,
+    pub(crate) packet: Slot,
+    pub(crate) to: u32,
+    pub(crate) hash: u32,
+    /// The bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled, in one word: a metadata is 16 bytes, which move at once.
+    rest: u32,
 }
 
 impl Metadata {
     const BYTES: u32 = 24;
     const CLASS: u32 = 6;
-
-    #[inline(always)]
-    fn new(packet: Slot, to: u32, hash: u32, rest: u32) -> Self {
-        Self { place: u64::from(to) << 32 | u64::from(packet), rest: u64::from(rest) << 32 | u64::from(hash) }
-    }
 
     /// The metadata of a packet that leaves with so many bytes.
     #[inline(always)]
@@ -171,55 +166,32 @@ impl Metadata {
         let unscheduled = (packet.flags & flag::UNSCHEDULED) / flag::UNSCHEDULED;
         let flags = u32::from(packet.flags & flag::ECT | unscheduled << 1);
         let marks = flags << Self::CLASS | u32::from(packet.class);
-        Self::new(slot, packet.to, packet.hash, marks << Self::BYTES | bytes)
+        Self { packet: slot, to: packet.to, hash: packet.hash, rest: marks << Self::BYTES | bytes }
     }
 
     /// The metadata of something that never leaves its switch: a number that means something there, and bytes.
     pub(crate) fn inside(number: u32, bytes: u32) -> Self {
-        Self::new(number, 0, 0, bytes)
-    }
-
-    /// The packet's slot.
-    #[inline(always)]
-    pub(crate) fn packet(self) -> Slot {
-        self.place as u32
-    }
-
-    /// The host it goes to.
-    #[inline(always)]
-    pub(crate) fn to(self) -> u32 {
-        (self.place >> 32) as u32
-    }
-
-    /// What equal-cost paths are chosen by.
-    #[inline(always)]
-    pub(crate) fn hash(self) -> u32 {
-        self.rest as u32
-    }
-
-    #[inline(always)]
-    fn rest(self) -> u32 {
-        (self.rest >> 32) as u32
+        Self { packet: number, rest: bytes, ..Self::default() }
     }
 
     #[inline(always)]
     pub(crate) fn bytes(self) -> u32 {
-        self.rest() & ((1 << Self::BYTES) - 1)
+        self.rest & ((1 << Self::BYTES) - 1)
     }
 
     #[inline(always)]
     pub(crate) fn class(self) -> u32 {
-        (self.rest() >> Self::BYTES) & ((1 << Self::CLASS) - 1)
+        (self.rest >> Self::BYTES) & ((1 << Self::CLASS) - 1)
     }
 
     #[inline(always)]
     pub(crate) fn ect(self) -> bool {
-        self.rest() >> (Self::BYTES + Self::CLASS) & 1 != 0
+        self.rest >> (Self::BYTES + Self::CLASS) & 1 != 0
     }
 
     #[inline(always)]
     pub(crate) fn unscheduled(self) -> bool {
-        self.rest() >> (Self::BYTES + Self::CLASS + 1) != 0
+        self.rest >> (Self::BYTES + Self::CLASS + 1) != 0
     }
 
     /// The packet as a traffic manager sees it: at a port, in the queue of its class as far as the mask lets classes have queues of their
@@ -227,13 +199,13 @@ impl Metadata {
     #[inline(always)]
     pub(crate) fn to_core(self, port: u32, queue_mask: u8, rank: u32) -> CorePacket {
         CorePacket {
-            id: PacketId(u64::from(self.packet())),
+            id: PacketId(u64::from(self.packet)),
             bytes: self.bytes(),
             port,
             queue: self.class() & u32::from(queue_mask),
             class: self.class(),
             // Not its number: those of clients' flows depend on which host was first.
-            flow: u64::from(self.hash()),
+            flow: u64::from(self.hash),
             rank: u64::from(rank),
             eligible: Instant::ZERO,
             unscheduled: self.unscheduled(),
@@ -341,7 +313,7 @@ mod tests {
         ] {
             let slot = arena.insert(Packet { bytes, class, flags, to: 9, hash: 77, ..Packet::default() });
             let metadata = arena.metadata(slot, bytes);
-            assert_eq!((metadata.packet(), metadata.to(), metadata.hash(), metadata.bytes()), (slot, 9, 77, bytes));
+            assert_eq!((metadata.packet, metadata.to, metadata.hash, metadata.bytes()), (slot, 9, 77, bytes));
             assert_eq!((metadata.class(), metadata.ect()), (u32::from(class), flags & flag::ECT != 0));
             assert_eq!(metadata.unscheduled(), flags & flag::UNSCHEDULED != 0);
         }

@@ -124,7 +124,7 @@ impl Link {
             let took = self.delay.ps() + self.rate.serialization(u64::from(packet.metadata.bytes())).ps();
             packet.arrival.ps() - took > now.ps()
         };
-        back.take_while(waits).map(|packet| (packet.metadata.packet(), packet.metadata.bytes()))
+        back.take_while(waits).map(|packet| (packet.metadata.packet, packet.metadata.bytes()))
     }
 
     fn is_empty(&self) -> bool {
@@ -281,7 +281,7 @@ impl Wires {
         let wire = &mut self.links[link as usize];
         let time = wire.known_time_of(metadata.bytes());
         if self.trails.on {
-            self.trails.hop(metadata.packet(), link, start, time, wire.delay);
+            self.trails.hop(metadata.packet, link, start, time, wire.delay);
         }
         time
     }
@@ -304,7 +304,7 @@ impl Wires {
             }
             Launch::Lost => {
                 self.never_sent += 1;
-                self.lose(metadata.packet());
+                self.lose(metadata.packet);
             }
         }
     }
@@ -379,7 +379,7 @@ impl Wires {
         let (node, place) = (wire.to_node, wire.to_slot as usize);
         while !self.links[link].is_empty() {
             let (metadata, _) = self.take(link as u32);
-            self.lose(metadata.packet());
+            self.lose(metadata.packet);
         }
         let wire = &mut self.links[link];
         wire.up = false;

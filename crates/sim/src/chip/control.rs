@@ -141,7 +141,7 @@ impl ChipSwitch {
         metadata: Metadata,
         cx: Context<'_, NODES>,
     ) {
-        let control = self.chip.controls.remove(metadata.packet());
+        let control = self.chip.controls.remove(metadata.packet);
         self.control_ingress(now, pipeline, control, cx);
     }
 

@@ -18,7 +18,7 @@ impl ChipSwitch {
         metadata: Metadata,
         cx: Context<'_, NODES>,
     ) {
-        let slot = metadata.packet();
+        let slot = metadata.packet;
         let Some(number) = self.switch.forwarding.next_hop(&metadata, cx.net) else { return cx.net.wires.lose(slot) };
         let packet = cx.net.wires.arena.get(slot);
         let queue = u32::from(packet.class & self.switch.queue_mask);

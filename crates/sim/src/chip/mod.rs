@@ -15,7 +15,7 @@ use crate::measure::chip::{ChipRecord, PipelineRecord};
 use crate::net::{Context, Net};
 use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::ChipSetup;
-use crate::switch::{Forwarding, PlainSwitch, SwitchKind, like_its_switch};
+use crate::switch::{Forwarding, PlainSwitch, Rejected, SwitchKind, like_its_switch};
 use depths::DelayedDepths;
 use forebay_pisa::programs::Image;
 use forebay_pisa::{ANSWER, DATA, HEADER, HEADERS, Pipeline};
@@ -209,12 +209,12 @@ impl SwitchKind for ChipSwitch {
         from: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> bool {
+    ) -> Option<Rejected> {
         match from.checked_sub(self.switch.forwarding.ports.len()) {
             None => self.ingress(now, from, metadata, cx),
             Some(pipeline) => self.arrive_again(now, pipeline, metadata, cx),
         }
-        false
+        None
     }
 }
 

@@ -105,7 +105,7 @@ impl Host {
                 slot::ARRIVAL => {
                     let (metadata, next) = cx.net.wires.take(self.incoming);
                     cx.events.set(slot::ARRIVAL, next);
-                    self.receive(now, metadata.packet(), cx.reborrow());
+                    self.receive(now, metadata.packet, cx.reborrow());
                 }
                 slot::NIC if self.nic.is_managed() => {
                     self.nic.free(now, cx.reborrow());

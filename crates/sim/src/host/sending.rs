@@ -131,12 +131,12 @@ impl Host {
     ) -> Handed {
         // A managed queue does not say what became of the packet, and may mark it.
         if self.nic.is_managed() {
-            self.trace(now, metadata.packet(), Handed::Over, cx.net);
+            self.trace(now, metadata.packet, Handed::Over, cx.net);
         }
         let handed = self.nic.send(now, metadata, from, cx.reborrow());
         // The slot of a packet that was dropped is as it was until another packet gets it.
         if !self.nic.is_managed() {
-            self.trace(now, metadata.packet(), handed, cx.net);
+            self.trace(now, metadata.packet, handed, cx.net);
         }
         handed
     }
@@ -156,7 +156,7 @@ impl Host {
     pub(super) fn link_is_free(&mut self, now: Instant, mut cx: HostContext<'_>) {
         while let Some(departure) = self.nic.next(now, cx.net) {
             if cx.net.watched {
-                self.trace(now, departure.metadata.packet(), Handed::Over, cx.net);
+                self.trace(now, departure.metadata.packet, Handed::Over, cx.net);
             }
             if departure.wakes && cx.net.flows.flows[departure.flow as usize].sender != NONE {
                 cx.net.wires.trails.trigger = Trigger::Host;

@@ -126,7 +126,7 @@ impl Host {
             }
             open[flow as usize]
         });
-        Some((departure.flow, departure.metadata.packet()))
+        Some((departure.flow, departure.metadata.packet))
     }
 
     fn close(&mut self, flow: u32) {

@@ -157,7 +157,7 @@ impl Nic {
     #[inline(always)]
     fn wait(&mut self, now: Instant, metadata: Metadata, from: (u32, End), mut cx: HostContext<'_>) -> Handed {
         if let Discipline::Managed(managed) = &mut self.discipline {
-            managed.send(now, metadata.packet(), cx.reborrow());
+            managed.send(now, metadata.packet, cx.reborrow());
             return Handed::Over;
         }
         self.enqueue(now, metadata, from, cx)
@@ -183,7 +183,7 @@ impl Nic {
         let verdict = match &mut self.discipline {
             Discipline::Fq(fq) => {
                 if self.waiting >= fq.limit() {
-                    return self.drop(Reason::Full, flow, metadata.packet(), cx.net);
+                    return self.drop(Reason::Full, flow, metadata.packet, cx.net);
                 }
                 if *queue == NONE {
                     *queue = fq.open(flow, end);
@@ -195,7 +195,7 @@ impl Nic {
             Discipline::Unlimited | Discipline::Managed(_) => Err(Reason::Full),
         };
         if let Err(reason) = verdict {
-            return self.drop(reason, flow, metadata.packet(), cx.net);
+            return self.drop(reason, flow, metadata.packet, cx.net);
         }
         self.waiting += 1;
         if self.waiting == 1 {

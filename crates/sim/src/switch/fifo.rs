@@ -1,8 +1,8 @@
 //! Switches in which it is known on arrival when a packet leaves ([`FifoTm`]): it is put on the wire at once, and the end of its
 //! transmission is no event.
 
-use super::SwitchKind;
 use super::forwarding::Forwarding;
+use super::{Rejected, SwitchKind};
 use crate::net::{Context, Net};
 use crate::packet::{Metadata, flag};
 use crate::scenario::SwitchSetup;
@@ -32,7 +32,7 @@ impl FifoSwitch {
     #[cold]
     #[inline(never)]
     fn is_sent(&mut self, now: Instant, number: usize, metadata: Metadata, verdict: Verdict, net: &mut Net) -> bool {
-        let packet = net.wires.arena.get_mut(metadata.packet());
+        let packet = net.wires.arena.get_mut(metadata.packet);
         let flow = packet.flow;
         if verdict == (Verdict::Queued { marked: true }) {
             packet.flags |= flag::CE;
@@ -43,9 +43,9 @@ impl FifoSwitch {
         let buffer = self.forwarding.ports[number].buffer as usize;
         self.forwarding.note_drop(now, buffer, &self.buffers[buffer]);
         if let Verdict::Dropped { reason } = verdict {
-            self.forwarding.keep_drop(now, number, (metadata.packet(), reason), &self.buffers[buffer], net);
+            self.forwarding.keep_drop(now, number, (metadata.packet, reason), &self.buffers[buffer], net);
         }
-        net.wires.arena.remove(metadata.packet());
+        net.wires.arena.remove(metadata.packet);
         false
     }
 }
@@ -80,10 +80,10 @@ impl SwitchKind for FifoSwitch {
         _: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> bool {
+    ) -> Option<Rejected> {
         let Some(number) = self.forwarding.next_hop(&metadata, cx.net) else {
-            cx.net.wires.lose(metadata.packet());
-            return false;
+            cx.net.wires.lose(metadata.packet);
+            return None;
         };
         let port = &mut self.forwarding.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];
@@ -92,6 +92,6 @@ impl SwitchKind for FifoSwitch {
             let port = &mut self.forwarding.ports[number];
             port.free_at = cx.net.wires.send(port.out, metadata, now.max(port.free_at));
         }
-        false
+        None
     }
 }

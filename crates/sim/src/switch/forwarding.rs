@@ -60,7 +60,7 @@ impl Forwarding {
     /// The port that a packet leaves by.
     #[inline(always)]
     pub(crate) fn next_hop(&mut self, metadata: &Metadata, net: &mut Net) -> Option<usize> {
-        let (slot, to, hash) = (metadata.packet(), metadata.to(), metadata.hash());
+        let Metadata { packet: slot, to, hash, .. } = *metadata;
         let (salt, spray, paths) = (self.salt, &mut self.spray, net.paths);
         let arena = &mut net.wires.arena;
         self.next_hops.port(to, |count| match paths {

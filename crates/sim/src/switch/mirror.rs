@@ -113,10 +113,14 @@ impl MirrorSwitch {
 
     /// Sends the header of a packet that came in by a port and was rejected around, if there is room. Returns whether it did.
     #[cold]
-    fn mirrors<const NODES: usize>(&mut self, now: Instant, from: usize, mut cx: Context<'_, NODES>) -> bool {
-        let Rejected { port: number, slot, verdict: Verdict::Dropped { reason } } = self.switch.rejected() else {
-            return false;
-        };
+    fn mirrors<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        from: usize,
+        rejected: &Rejected,
+        mut cx: Context<'_, NODES>,
+    ) -> bool {
+        let Rejected { port: number, slot, verdict: Verdict::Dropped { reason } } = *rejected else { return false };
         let packet = *cx.net.wires.arena.get(slot);
         if !Mirror::wants(&packet, reason) {
             return false;
@@ -146,18 +150,24 @@ impl SwitchKind for MirrorSwitch {
         from: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> bool {
+    ) -> Option<Rejected> {
         if from < self.switch.forwarding.ports.len() {
             return self.switch.arrive(now, from, metadata, cx);
         }
         // A header comes from recirculation, for the port that is its metadata's destination.
-        let header = cx.net.wires.arena.metadata(metadata.packet(), metadata.bytes());
-        self.switch.offer(now, metadata.to() as usize, header, cx)
+        let header = cx.net.wires.arena.metadata(metadata.packet, metadata.bytes());
+        self.switch.offer(now, metadata.to as usize, header, cx)
     }
 
-    fn reject<const NODES: usize>(&mut self, now: Instant, from: usize, mut cx: Context<'_, NODES>) {
-        if !self.mirrors(now, from, cx.reborrow()) {
-            self.switch.drop_or_return(now, cx);
+    fn reject<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        from: usize,
+        rejected: &Rejected,
+        mut cx: Context<'_, NODES>,
+    ) {
+        if !self.mirrors(now, from, rejected, cx.reborrow()) {
+            self.switch.drop_or_return(now, rejected, cx);
         }
     }
 }

@@ -14,7 +14,7 @@ mod scripted;
 
 pub(crate) use forwarding::Forwarding;
 pub(crate) use mirror::Mirror;
-pub(crate) use plain::PlainSwitch;
+pub(crate) use plain::{PlainSwitch, Rejected};
 pub(crate) use port::Port;
 pub(crate) use scripted::HOST_RATE;
 
@@ -52,17 +52,17 @@ pub(crate) trait SwitchKind {
     /// The event of a slot in the lower half is due: a port has sent what it sent, or, behind the ports, something of its own.
     fn due<const NODES: usize>(&mut self, _now: Instant, _slot: usize, _cx: Context<'_, NODES>) {}
 
-    /// A packet has come in by a link: those of the ports, then those that come from the switch itself. Returns whether no queue has taken it.
+    /// A packet has come in by a link: those of the ports, then those that come from the switch itself. Returns it if no queue has taken it.
     fn arrive<const NODES: usize>(
         &mut self,
         now: Instant,
         from: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> bool;
+    ) -> Option<Rejected>;
 
-    /// Sees to the packet that came in last, which no queue has taken.
-    fn reject<const NODES: usize>(&mut self, _now: Instant, _from: usize, _cx: Context<'_, NODES>) {}
+    /// Sees to a packet that came in and that no queue has taken.
+    fn reject<const NODES: usize>(&mut self, _: Instant, _from: usize, _: &Rejected, _: Context<'_, NODES>) {}
 }
 
 /// What a kind with a plain switch inside has from that.
@@ -111,8 +111,8 @@ fn run_sized<K: SwitchKind, const NODES: usize>(
         let from = slot & (first_arrival - 1);
         let (metadata, next) = cx.net.wires.take(switch.forwarding().first_incoming + from as u32);
         cx.events.set(slot, next);
-        if switch.arrive(now, from, metadata, cx.reborrow()) {
-            switch.reject(now, from, cx.reborrow());
+        if let Some(rejected) = switch.arrive(now, from, metadata, cx.reborrow()) {
+            switch.reject(now, from, &rejected, cx.reborrow());
         }
     }
 }

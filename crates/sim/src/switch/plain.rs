@@ -22,14 +22,11 @@ pub(crate) struct PlainSwitch {
     headers_apart: bool,
     /// The ranks of packets count.
     ranked: bool,
-    /// The packet that no queue has taken last.
-    rejected: Rejected,
     /// For the packets that a buffer has lost, so that the list is made once.
     lost: Vec<Lost>,
 }
 
 /// A packet that no queue has taken.
-#[derive(Clone, Copy)]
 pub(crate) struct Rejected {
     pub(crate) port: usize,
     pub(crate) slot: Slot,
@@ -45,17 +42,11 @@ impl PlainSwitch {
             queue_mask: if buffers.iter().all(|config| config.queues == 1) { 0 } else { u8::MAX },
             headers_apart: buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
             ranked: buffers.iter().any(|config| config.scheduler.uses_ranks()),
-            rejected: Rejected { port: 0, slot: 0, verdict: Verdict::Queued { marked: false } },
             lost: Vec::new(),
         }
     }
 
-    /// The packet that no queue has taken last.
-    pub(super) fn rejected(&self) -> Rejected {
-        self.rejected
-    }
-
-    /// A packet is to leave by a port. Returns whether no queue has taken it.
+    /// A packet is to leave by a port. Returns it if no queue has taken it.
     #[inline(always)]
     pub(crate) fn offer<const NODES: usize>(
         &mut self,
@@ -63,8 +54,8 @@ impl PlainSwitch {
         number: usize,
         metadata: Metadata,
         mut cx: Context<'_, NODES>,
-    ) -> bool {
-        let slot = metadata.packet();
+    ) -> Option<Rejected> {
+        let slot = metadata.packet;
         let port = &mut self.forwarding.ports[number];
         let rank = if self.ranked { cx.net.wires.arena.get(slot).rank } else { 0 };
         let packet = metadata.to_core(port.local, self.queue_mask, rank);
@@ -84,12 +75,15 @@ impl PlainSwitch {
             {
                 port.wake_when_free(number, cx);
             }
-            _ => return self.after_offer(now, number, slot, wire, outcome, cx),
+            _ => {
+                let verdict = self.after_offer(now, number, slot, wire, outcome, cx)?;
+                return Some(Rejected { port: number, slot, verdict });
+            }
         }
-        false
+        None
     }
 
-    /// Sees to everything about an arrival that is not simply a packet that passes or waits. Returns whether no queue has taken it.
+    /// Sees to everything about an arrival that is not simply a packet that passes or waits. Returns the verdict if no queue has taken it.
     #[inline(never)]
     fn after_offer<const NODES: usize>(
         &mut self,
@@ -99,11 +93,10 @@ impl PlainSwitch {
         wire: Wire,
         outcome: Outcome,
         mut cx: Context<'_, NODES>,
-    ) -> bool {
+    ) -> Option<Verdict> {
         let verdict = outcome.verdict();
         if !self.settle_arrival(now, number, slot, verdict, cx.net) {
-            self.rejected = Rejected { port: number, slot, verdict };
-            return true;
+            return Some(verdict);
         }
         if let Some(departure) = outcome.departure(&self.core_packet(number, slot, cx.net)) {
             self.depart(now, number, &departure, cx);
@@ -113,7 +106,7 @@ impl PlainSwitch {
         } else {
             self.forwarding.ports[number].wake_when_free(number, cx.reborrow());
         }
-        false
+        None
     }
 
     /// A packet as the core sees it.
@@ -127,16 +120,21 @@ impl PlainSwitch {
     /// A packet goes on by the forwarding table; what no queue takes is gone, or goes back.
     #[inline(never)]
     pub(super) fn forward<const NODES: usize>(&mut self, now: Instant, metadata: Metadata, mut cx: Context<'_, NODES>) {
-        if self.arrive(now, 0, metadata, cx.reborrow()) {
-            self.drop_or_return(now, cx);
+        if let Some(rejected) = self.arrive(now, 0, metadata, cx.reborrow()) {
+            self.drop_or_return(now, &rejected, cx);
         }
     }
 
     /// A packet that was dropped is gone; one that was turned around goes back to where it came from.
     #[cold]
     #[inline(never)]
-    pub(crate) fn drop_or_return<const NODES: usize>(&mut self, now: Instant, cx: Context<'_, NODES>) {
-        let Rejected { port, slot, verdict } = self.rejected;
+    pub(crate) fn drop_or_return<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        rejected: &Rejected,
+        cx: Context<'_, NODES>,
+    ) {
+        let Rejected { port, slot, verdict } = *rejected;
         let dropped = if let Verdict::Dropped { reason } = verdict { Some(reason) } else { None };
         let packet = cx.net.wires.arena.get_mut(slot);
         let flow = packet.flow;
@@ -364,18 +362,18 @@ impl SwitchKind for PlainSwitch {
         _: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> bool {
+    ) -> Option<Rejected> {
         match self.forwarding.next_hop(&metadata, cx.net) {
             Some(port) => self.offer(now, port, metadata, cx),
             None => {
-                cx.net.wires.lose(metadata.packet());
-                false
+                cx.net.wires.lose(metadata.packet);
+                None
             }
         }
     }
 
-    fn reject<const NODES: usize>(&mut self, now: Instant, _: usize, cx: Context<'_, NODES>) {
-        self.drop_or_return(now, cx);
+    fn reject<const NODES: usize>(&mut self, now: Instant, _: usize, rejected: &Rejected, cx: Context<'_, NODES>) {
+        self.drop_or_return(now, rejected, cx);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A switch that plays a script: it holds packets for half a round trip, does to some of them what the script says, and keeps what it saw.
 
 use super::plain::PlainSwitch;
-use super::{Forwarding, SwitchKind, like_its_switch};
+use super::{Forwarding, Rejected, SwitchKind, like_its_switch};
 use crate::event_queue::NEVER;
 use crate::flows::FlowTable;
 use crate::net::{Context, Net};
@@ -127,12 +127,12 @@ impl SwitchKind for ScriptedSwitch {
         _: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> bool {
-        let packet = cx.net.wires.arena.get_mut(metadata.packet());
+    ) -> Option<Rejected> {
+        let packet = cx.net.wires.arena.get_mut(metadata.packet);
         let fate = self.script.meet(now, packet, &cx.net.flows);
         if fate.decision.drop {
-            cx.net.wires.lose(metadata.packet());
-            return false;
+            cx.net.wires.lose(metadata.packet);
+            return None;
         }
         if fate.decision.mark && packet.has(flag::ECT) {
             packet.flags |= flag::CE;
@@ -144,6 +144,6 @@ impl SwitchKind for ScriptedSwitch {
             self.script.held.push(at, cx.net.wires.arena.metadata(copy, metadata.bytes()));
         }
         self.wait_for_held(cx);
-        false
+        None
     }
 }
