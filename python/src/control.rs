@@ -1,8 +1,9 @@
 //! Congestion controls written in Python.
 
-use crate::schemes::{Object, Scheme, Settings, leave};
+use crate::schemes::{Given, Object, Scheme, Settings, leave};
+use forebay_settings::register;
 use forebay_sim::transport::congestion::{AckEvent, CongestionControl, Limits};
-use forebay_sim::transport::{CongestionSettings, CustomTransport, register_transport};
+use forebay_sim::transport::{CongestionSettings, custom_transport};
 use forebay_tm::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -53,15 +54,11 @@ pub(crate) fn register_control(
     class: &Bound<'_, PyType>,
     name: &str,
     about: &str,
-    settings: Vec<(String, String, Py<PyAny>)>,
+    settings: Vec<Given>,
 ) -> PyResult<bool> {
-    let (scheme, is_new) = Scheme::register(py, class, name, settings)?;
-    let transport = CustomTransport::new(scheme.name, about.to_owned().leak(), Settings::new(scheme.clone()));
-    let is_taken = is_new && !register_transport(transport);
-    if is_taken {
-        scheme.forget();
-    }
-    Ok(!is_taken)
+    Scheme::register(py, class, (name, about), settings, |name, about, settings| {
+        register(custom_transport(name, about, settings))
+    })
 }
 
 impl CongestionSettings for Settings {

@@ -7,6 +7,7 @@ mod control;
 mod error;
 mod packets;
 mod policy;
+mod rank;
 mod replay;
 mod run;
 mod schemes;
@@ -27,9 +28,11 @@ mod _forebay {
     #[pymodule_export]
     use super::error::{Error, InternalError};
     #[pymodule_export]
-    use super::packets::{Departure, Explanation, Lost, Outcome};
+    use super::packets::{Departure, Eviction, Explanation, Outcome};
     #[pymodule_export]
     use super::policy::{ArrivingPacket, BufferView, register_policy};
+    #[pymodule_export]
+    use super::rank::{RankedPacket, register_rank};
     #[pymodule_export]
     use super::replay::{Replay, check_switch, replay_columns, replay_file, replay_stream};
     #[pymodule_export]

@@ -79,7 +79,7 @@ impl Departure {
 
 /// A packet that was waiting and is gone.
 #[pyclass(frozen, get_all, module = "forebay")]
-pub(crate) struct Lost {
+pub(crate) struct Eviction {
     /// The packet.
     id: u64,
     /// When, in picoseconds.
@@ -94,8 +94,8 @@ pub(crate) struct Lost {
     reason: &'static str,
 }
 
-impl Lost {
-    pub(crate) fn new(lost: &forebay_tm::Lost, queues: usize) -> Self {
+impl Eviction {
+    pub(crate) fn new(lost: &forebay_tm::Eviction, queues: usize) -> Self {
         Self {
             id: lost.id.0,
             at: lost.at.ps(),
@@ -108,10 +108,10 @@ impl Lost {
 }
 
 #[pymethods]
-impl Lost {
+impl Eviction {
     fn __repr__(&self) -> String {
         let Self { id, at, port, queue, bytes, reason } = self;
-        format!("Lost(id={id}, at={at}, port={port}, queue={queue}, bytes={bytes}, reason={reason:?})")
+        format!("Eviction(id={id}, at={at}, port={port}, queue={queue}, bytes={bytes}, reason={reason:?})")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Buffer policies written in Python.
 
-use crate::schemes::{Object, Scheme, Settings, leave};
+use crate::schemes::{Given, Object, Scheme, Settings, leave};
 use forebay_tm::admit::{
     ActivePolicy, Admission, Arrival, Buffer, BufferPolicy, CustomPolicy, PolicyConfig, PolicySettings, QueueId,
 };
@@ -69,7 +69,7 @@ impl ArrivingPacket {
             charge: arrival.charge,
             port: packet.port,
             queue: arrival.number,
-            index: arrival.queue,
+            index: arrival.queue.index,
             flow: packet.flow,
             rank: packet.rank,
             class_: packet.class,
@@ -79,28 +79,23 @@ impl ArrivingPacket {
     }
 }
 
-/// Makes a policy known by its name. `is_threshold`: it has a threshold, and does not decide itself.
+/// Makes a policy known by its name.
 #[pyfunction]
 pub(crate) fn register_policy(
     py: Python<'_>,
     class: &Bound<'_, PyType>,
     name: &str,
     about: &str,
-    settings: Vec<(String, String, Py<PyAny>)>,
+    settings: Vec<Given>,
 ) -> PyResult<bool> {
-    let (scheme, is_new) = Scheme::register(py, class, name, settings)?;
-    let policy = CustomPolicy::new(scheme.name, about.to_owned().leak(), Settings::new(scheme.clone()));
-    let is_taken = is_new && !forebay_settings::register(PolicyConfig::Custom(policy));
-    if is_taken {
-        scheme.forget();
-    }
-    Ok(!is_taken)
+    Scheme::register(py, class, (name, about), settings, |name, about, settings| {
+        forebay_settings::register(PolicyConfig::Custom(CustomPolicy::new(name, about, settings)))
+    })
 }
 
 impl PolicySettings for Settings {
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {
-        let tried = Python::attach(|py| self.object(py)?.call_method0(py, "check").map(drop));
-        tried.map_err(|error| ConfigError::new("policy.kind", self.name(), error.to_string()).remedy("see its class"))
+        self.check("policy.kind")
     }
 
     fn start(&self, switch: &ValidConfig) -> ActivePolicy {
@@ -108,9 +103,7 @@ impl PolicySettings for Settings {
         let made = Python::attach(|py| {
             let object = self.object(py)?.into_bound(py);
             object.call_method1("start", (switch.rates.len(), queues, switch.buffer.get()))?;
-            // What is not overridden is not called.
-            let base = py.import("forebay")?.getattr("Policy")?;
-            let has = |name: &str| -> PyResult<bool> { Ok(!object.get_type().getattr(name)?.is(&base.getattr(name)?)) };
+            let has = |name| Object::overrides(&object, "Policy", name);
             let interval = object.getattr("interval")?.extract::<Option<u64>>()?.filter(|interval| *interval > 0);
             Ok(PythonPolicy {
                 queues,
@@ -152,7 +145,7 @@ impl BufferPolicy for PythonPolicy {
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
         if !self.admits {
-            let Some(threshold) = self.threshold(arrival.queue, buffer) else {
+            let Some(threshold) = self.threshold(arrival.queue.index, buffer) else {
                 leave(PyTypeError::new_err(
                     "a policy must have threshold(port, queue, buffer) or admit(packet, buffer)",
                 ));
@@ -173,14 +166,14 @@ impl BufferPolicy for PythonPolicy {
 
     fn enqueued(&mut self, queue: QueueId, before: u64, after: u64) {
         if self.grows {
-            let number = queue.queue % self.queues;
+            let number = queue.index % self.queues;
             self.object.with(|object| object.call_method1("enqueued", (queue.port, number, before, after)).map(drop));
         }
     }
 
     fn dequeued(&mut self, queue: QueueId, before: u64, after: u64, sent: u32) {
         if self.shrinks {
-            let number = queue.queue % self.queues;
+            let number = queue.index % self.queues;
             let call = |object: &Bound<'_, PyAny>| {
                 object.call_method1("dequeued", (queue.port, number, before, after, sent)).map(drop)
             };
@@ -199,6 +192,6 @@ impl BufferPolicy for PythonPolicy {
     }
 
     fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        self.threshold(queue.queue, buffer)
+        self.threshold(queue.index, buffer)
     }
 }

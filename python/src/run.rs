@@ -6,7 +6,7 @@ use crate::watch::watch;
 use forebay_results::{RunDirectory, Summary};
 use forebay_runner::destination::{self, Kind};
 use forebay_runner::estimate::{self, Estimate};
-use forebay_runner::run::{Kept, simulate_in_memory};
+use forebay_runner::run::{self, Kept, simulate_in_memory};
 use forebay_runner::{Error, ScenarioFile, check, warnings};
 use forebay_sim::engine::Progress;
 use forebay_sim::scenario::sweep;
@@ -63,14 +63,16 @@ impl Prepared {
     }
 
     /// Runs the scenario. `progress`, if it is given, is called with the simulated time and the duration in
-    /// picoseconds, the events so far and the flows that are not complete.
-    fn run(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<Run> {
+    /// picoseconds, the events so far and the flows that are not complete. Without `threads` it has as many as pay.
+    #[pyo3(signature = (progress, threads = None))]
+    fn run(&self, py: Python<'_>, progress: Option<Py<PyAny>>, threads: Option<usize>) -> PyResult<Run> {
         let planned = Arc::clone(&self.planned);
+        let threads = run::threads(threads, &planned.prepared).count;
         let seen: Mutex<Option<Progress>> = Mutex::new(None);
         let kept = watch(
             py,
             |stop| {
-                simulate_in_memory(&planned.prepared, &mut |now| {
+                simulate_in_memory(&planned.prepared, threads, &mut |now| {
                     *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
                     !stop.load(Ordering::Relaxed)
                 })

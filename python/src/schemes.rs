@@ -3,8 +3,8 @@
 //! A class is registered by its name. Files then choose it as they choose the built-in ones. An exception in a scheme leaves the
 //! simulator as a panic that carries it, and becomes the exception of whatever was called ([`caught`]).
 
-use forebay_sim::described as scenario;
-use forebay_tm::described::{Absent, Described, Field, Kind, Value};
+use forebay_tm::ConfigError;
+use forebay_tm::described::{Absent, Described, Field, Kind, Value, Wrong};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -16,12 +16,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Clone, Debug)]
 pub(crate) struct Scheme {
     /// Its name in files.
-    pub(crate) name: &'static str,
+    name: &'static str,
     /// The class as it was registered last.
     class: Arc<Py<PyType>>,
     fields: &'static [Field],
-    /// The same, as scenarios have them.
-    in_scenarios: Arc<Vec<scenario::Field>>,
     /// By field.
     defaults: Arc<Vec<Value>>,
 }
@@ -29,16 +27,28 @@ pub(crate) struct Scheme {
 static SCHEMES: RwLock<BTreeMap<&'static str, Scheme>> = RwLock::new(BTreeMap::new());
 
 /// A setting of a class: its name, one sentence about it, and its default.
-type Given = (String, String, Py<PyAny>);
+pub(crate) type Given = (String, String, Py<PyAny>);
 
 impl Scheme {
-    /// Takes note of a class. The second is whether its name is new.
+    /// Makes a class known by its name. `add` adds a choice of that name, with a sentence and its settings, to those of
+    /// its kind. False if there is one that is not written in Python.
     pub(crate) fn register(
         py: Python<'_>,
         class: &Bound<'_, PyType>,
-        name: &str,
+        (name, about): (&str, &str),
         settings: Vec<Given>,
-    ) -> PyResult<(Self, bool)> {
+        add: impl FnOnce(&'static str, &'static str, Settings) -> bool,
+    ) -> PyResult<bool> {
+        let (scheme, is_new) = Self::noted(py, class, name, settings)?;
+        let is_taken = is_new && !add(scheme.name, about.to_owned().leak(), Settings::new(scheme.clone()));
+        if is_taken {
+            scheme.forget();
+        }
+        Ok(!is_taken)
+    }
+
+    /// Takes note of a class. The second is whether its name is new.
+    fn noted(py: Python<'_>, class: &Bound<'_, PyType>, name: &str, settings: Vec<Given>) -> PyResult<(Self, bool)> {
         let mut schemes = SCHEMES.write().unwrap_or_else(PoisonError::into_inner);
         let known = schemes.get(name).map(|scheme| scheme.name);
         let (mut fields, mut defaults) = (Vec::new(), Vec::new());
@@ -48,21 +58,11 @@ impl Scheme {
             fields.push(Field { key, about, kind, optional: false, absent: Absent::Default });
             defaults.push(value);
         }
-        let in_scenarios = fields.iter().map(|field: &Field| {
-            let values = match field.kind {
-                Kind::Flag => "true, false",
-                Kind::Real => "number",
-                _ => "whole number",
-            };
-            scenario::Field::optional(field.key, values, field.about)
-        });
-        let in_scenarios = Arc::new(in_scenarios.collect());
         let scheme = Self {
             // Names in files live as long as the program.
             name: known.unwrap_or_else(|| name.to_owned().leak()),
             class: Arc::new(class.clone().unbind()),
             fields: fields.leak(),
-            in_scenarios,
             defaults: Arc::new(defaults),
         };
         schemes.insert(scheme.name, scheme.clone());
@@ -70,7 +70,7 @@ impl Scheme {
     }
 
     /// Forgets a class that Forebay does not take.
-    pub(crate) fn forget(&self) {
+    fn forget(&self) {
         SCHEMES.write().unwrap_or_else(PoisonError::into_inner).remove(self.name);
     }
 
@@ -109,13 +109,14 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn new(scheme: Scheme) -> Self {
+    fn new(scheme: Scheme) -> Self {
         Self { scheme, changed: BTreeMap::new() }
     }
 
-    /// The name of the scheme in files.
-    pub(crate) fn name(&self) -> &'static str {
-        self.scheme.name
+    /// What the class itself says of these settings. `key` is what chooses it in files.
+    pub(crate) fn check(&self, key: &'static str) -> Result<(), ConfigError> {
+        let tried = Python::attach(|py| self.object(py)?.call_method0(py, "check").map(drop));
+        tried.map_err(|error| ConfigError::new(key, self.scheme.name, error.to_string()).remedy("see its class"))
     }
 
     /// An object of the class, with these settings as its attributes.
@@ -151,42 +152,17 @@ impl Described for Settings {
         self.changed.get(key).unwrap_or(default).clone()
     }
 
-    fn set(&mut self, field: usize, value: Value) -> bool {
+    fn set(&mut self, field: usize, value: Value) -> Result<(), Wrong> {
         let Field { key, kind, .. } = &self.scheme.current().fields[field];
         let fits = matches!(
             (kind, &value),
             (Kind::Real, Value::Real(_)) | (Kind::Integer(_), Value::Integer(_)) | (Kind::Flag, Value::Flag(_))
         );
-        if fits {
-            self.changed.insert(key, value);
+        if !fits {
+            return Err(Wrong::kind(*kind));
         }
-        fits
-    }
-}
-
-impl scenario::Described for Settings {
-    fn fields(&self) -> Vec<scenario::Field> {
-        self.scheme.current().in_scenarios.to_vec()
-    }
-
-    fn read(&mut self, field: usize, value: &scenario::Value<'_>) -> Result<(), scenario::Diagnostic> {
-        let Field { key, kind, .. } = &self.scheme.current().fields[field];
-        let read = match kind {
-            Kind::Flag => Value::Flag(value.boolean()?),
-            Kind::Real => Value::Real(value.real()?),
-            _ => Value::Integer(value.number()?),
-        };
-        self.changed.insert(key, read);
+        self.changed.insert(key, value);
         Ok(())
-    }
-
-    fn text(&self, field: usize) -> Option<String> {
-        match self.get(field) {
-            Value::Real(number) => Some(format!("{number:?}")),
-            Value::Integer(number) => Some(number.to_string()),
-            Value::Flag(flag) => Some(flag.to_string()),
-            _ => None,
-        }
     }
 }
 
@@ -207,6 +183,13 @@ impl Clone for Object {
 impl Object {
     pub(crate) fn new(object: Py<PyAny>) -> Self {
         Self(object)
+    }
+
+    /// Whether it has a method of its own, and not that of the base class of this name: what is not overridden is not
+    /// called.
+    pub(crate) fn overrides(object: &Bound<'_, PyAny>, base: &str, name: &str) -> PyResult<bool> {
+        let base = object.py().import("forebay")?.getattr(base)?;
+        Ok(!object.get_type().getattr(name)?.is(&base.getattr(name)?))
     }
 
     /// Does something with the object. An exception leaves the simulator.

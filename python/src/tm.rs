@@ -1,7 +1,7 @@
 //! The traffic manager itself, packet by packet.
 
 use crate::error::{OrRaise, refused};
-use crate::packets::{Departure, Explanation, Lost, Outcome};
+use crate::packets::{Departure, Eviction, Explanation, Outcome};
 use crate::replay::{counters, read};
 use crate::schemes::caught;
 use crate::table::Table;
@@ -151,10 +151,10 @@ impl Tm {
 
     /// Picks the next packet of an idle port; None if it has none that may leave now. The port is then busy for as
     /// long as the packet takes at the port's rate.
-    fn next(&mut self, now: &Bound<'_, PyAny>, port: &Bound<'_, PyAny>) -> PyResult<Option<Departure>> {
+    fn dequeue(&mut self, now: &Bound<'_, PyAny>, port: &Bound<'_, PyAny>) -> PyResult<Option<Departure>> {
         let (at, port) = (self.at(now)?, self.port(port)?);
         self.now = at;
-        caught(|| self.tm.next(at, port).map(Departure::from))
+        caught(|| self.tm.dequeue(at, port).map(Departure::from))
     }
 
     /// Does what is due by then: periodic updates and expulsions.
@@ -164,9 +164,9 @@ impl Tm {
     }
 
     /// Packets that were waiting and were pushed out or expelled since this was last asked.
-    fn losses(&mut self) -> Vec<Lost> {
+    fn evictions(&mut self) -> Vec<Eviction> {
         let queues = self.tm.config().queues;
-        self.tm.losses().map(|lost| Lost::new(&lost, queues)).collect()
+        self.tm.evictions().map(|eviction| Eviction::new(&eviction, queues)).collect()
     }
 
     /// How long a packet takes on a port's wire, in picoseconds.

@@ -34,7 +34,7 @@ def cyclic():
 
 #: What is done, the key that the exception names, and a part of its text.
 CASES = {
-    "threads of a run": (lambda: scenario().run(threads=2), "threads", "a run has one thread"),
+    "threads of a run": (lambda: scenario().run(threads=0), "threads", "0 is not a number of threads"),
     "no such place": (lambda: forebay.sweep(scenario(), on="dask"), "on", "is not a place to run at"),
     "an address without Ray": (lambda: forebay.sweep(scenario(), address="auto"), "address", "this is for Ray"),
     "jobs for Ray": (lambda: forebay.sweep(scenario(), on="ray", jobs=2), "jobs", "leave jobs out"),
@@ -124,7 +124,7 @@ CASES = {
     "arrivals that are none": (lambda: forebay.replay(SWITCH, 5), "arrivals", "a int has no arrivals"),
     "a file of arrivals that is not there": (lambda: forebay.replay(SWITCH, "/nowhere.csv"), None, "cannot read it"),
     "back in time": (lambda: (own := tm()).advance(9) or own.offer(8, 64), "now", "time never goes back"),
-    "no such port": (lambda: tm().next(0, 2), "port", "ports 0 to 1"),
+    "no such port": (lambda: tm().dequeue(0, 2), "port", "ports 0 to 1"),
     "no such queue": (lambda: tm().queue_bytes(0, 5), "queue", "queues 0 to 1"),
     "a packet of a negative length": (lambda: tm().offer(0, -1), "bytes", "-1 is not a whole number"),
     "a packet that is too long": (lambda: tm().offer(0, 2**31), "bytes", "too long"),

@@ -31,7 +31,7 @@ sweep: forebay.Sweep = forebay.sweep(scenario, grid={"policy.alpha": [0.5, 1]}, 
 tm = forebay.Tm({"ports": 1})
 verdict: str = tm.offer(0, 1500, port=0, wire_idle=True).verdict
 length: float = forebay.analysis.dt.threshold(1e6, 1.0, [(1.0, 4)])
-reveal_type(tm.next(0, 0))
+reveal_type(tm.dequeue(0, 0))
 """
     )
     done = subprocess.run(

@@ -46,6 +46,8 @@ def test_plots_of_a_sweep(small):
     swept = forebay.sweep(small, grid={"policy.kind": ["dt", "cs"]}, seeds=2)
     for ax in (swept.plot.fct(), swept.plot.queries(stat="mean"), swept.plot.buffer()):
         assert len(ax.patches) == 2
+        # No interval goes below what is possible.
+        assert ax.get_ylim()[0] == 0
         assert [text.get_text() for text in ax.get_xticklabels()] == ["kind=dt", "kind=cs"]
     qct = [run.summary.queries[0].qct_us.mean for run in swept["kind=dt"]]
     assert swept.plot.queries(stat="mean").patches[0].get_height() == pytest.approx(sum(qct) / 2)

@@ -109,7 +109,7 @@ def test_packet_by_packet_is_the_replay():
                 return
             port = min(ready, key=lambda own: (free[own], own))
             at = max(free[port], tm.now)
-            departure = tm.next(at, port)
+            departure = tm.dequeue(at, port)
             fates[departure.id] = (at, at + tm.transmission_time(port, departure.bytes))
             free[port] = fates[departure.id][1]
 
@@ -126,7 +126,7 @@ def test_packet_by_packet_is_the_replay():
     verdicts = forebay.replay(SWITCH, columns).verdicts
     seen = [fates[number] for number in range(1_500)]
     assert seen == list(zip(verdicts["start_ps"], verdicts["end_ps"]))
-    assert tm.used == 0 and tm.losses() == []
+    assert tm.used == 0 and tm.evictions() == []
 
 
 def test_explain_changes_nothing_and_says_why():
@@ -148,14 +148,15 @@ def test_explain_changes_nothing_and_says_why():
     assert "threshold" in repr(why) and repr(tm).startswith("<forebay.Tm: 2 ports")
 
 
-def test_losses_reconfiguration_and_ids():
+def test_evictions_reconfiguration_and_ids():
     tm = forebay.Tm({**SWITCH, "policy": {"kind": "pushout"}})
     for number in range(30):
         assert tm.offer(0, 1_000, id=100 + number).verdict == "queued"
     assert tm.offer(0, 1_000, port=1, id=7).verdict == "queued"
-    (lost,) = tm.losses()
-    assert (lost.reason, lost.port, lost.queue, lost.bytes) == ("pushed-out", 0, 0, 1_000) and 100 <= lost.id < 130
-    assert tm.next(5, 1).id == 7 and tm.next(5, 1) is None
+    (evicted,) = tm.evictions()
+    assert (evicted.reason, evicted.port, evicted.queue, evicted.bytes) == ("pushed-out", 0, 0, 1_000)
+    assert 100 <= evicted.id < 130
+    assert tm.dequeue(5, 1).id == 7 and tm.dequeue(5, 1) is None
     tm.reconfigure({**SWITCH, "policy": {"kind": "cs"}})
     tm.advance(1_000)
     assert tm.now == 1_000 and tm.offer(1_000, 60, ect=True).verdict == "queued"

@@ -49,6 +49,14 @@ def test_a_seed_decides_everything(small):
     assert small.run().summary.run.seed == 1
 
 
+def test_the_number_of_threads_changes_nothing(small):
+    racks = {"kind": "leaf-spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 2, "rate": "10Gbps", "delay": "1us"}
+    racks = small.override({"topology": racks})
+    one, three, default = racks.run(threads=1), racks.run(threads=3), racks.run()
+    assert one.flows.to_pydict() == three.flows.to_pydict() == default.flows.to_pydict()
+    assert one.summary.engine.events == three.summary.engine.events
+
+
 def test_check_says_what_the_command_says(forebay_command):
     told = forebay.Scenario.load(EXAMPLE).check()
     assert told.text == forebay_command("check", EXAMPLE)

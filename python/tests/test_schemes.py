@@ -75,6 +75,38 @@ class Reno(forebay.CongestionControl):
         self.slow, self.window = True, 1
 
 
+@forebay.register
+class PythonStfq(forebay.RankFunction):
+    """Start-time fair queueing, written in Python."""
+
+    weight: int = 1
+
+    def check(self):
+        if not self.weight:
+            raise ValueError("a flow without weight is never sent")
+
+    def start(self, ports, queues):
+        self.virtual = [0] * ports
+        self.finish = [{} for _ in range(ports)]
+
+    def rank(self, now, packet):
+        return max(self.virtual[packet.port], self.finish[packet.port].get(packet.flow, 0))
+
+    def joined(self, packet, rank):
+        self.finish[packet.port][packet.flow] = rank + (packet.bytes << 20) // self.weight
+
+    def picked(self, port, rank, empty):
+        self.virtual[port] = rank
+
+
+@forebay.register
+class PythonLstf(forebay.RankFunction):
+    """Least slack time first, without a state."""
+
+    def rank(self, now, packet):
+        return now + packet.rank
+
+
 def policy(kind, **settings):
     return {**SWITCH, "policy": {"kind": kind, **settings}}
 
@@ -88,17 +120,80 @@ def test_dt_in_python_gives_the_verdicts_of_dt(kind):
     assert own.counters.to_pydict() == built_in.counters.to_pydict()
 
 
-def test_dt_in_python_gives_the_bytes_of_dt_in_the_simulator(small, tmp_path):
-    def files(kind, without=()):
-        small.override({"policy.kind": kind}, duration="2ms").run(seed=3).save(tmp_path / kind)
+@pytest.fixture
+def files(small, tmp_path):
+    """The files of a run, but for those that name the scheme."""
+
+    def run(kind, overrides, without=()):
+        small.override(overrides, duration="2ms").run(seed=3).save(tmp_path / kind)
         read = {path.name: path.read_bytes() for path in (tmp_path / kind).iterdir()}
         return {name: data for name, data in read.items() if name not in ("summary.json", "scenario.toml", *without)}
 
-    built_in = files("dt")
-    assert len(built_in["flows.parquet"]) > 1_000 and built_in == files("python-dt")
+    return run
+
+
+def test_dt_in_python_gives_the_bytes_of_dt_in_the_simulator(files):
+    built_in = files("dt", {"policy.kind": "dt"})
+    assert len(built_in["flows.parquet"]) > 1_000 and built_in == files("python-dt", {"policy.kind": "python-dt"})
     # Without a threshold, the timeline has none.
     del built_in["timeline.parquet"]
-    assert built_in == files("decides-itself", ["timeline.parquet"])
+    assert built_in == files("decides-itself", {"policy.kind": "decides-itself"}, ["timeline.parquet"])
+
+
+def test_a_rank_function_in_python_gives_the_bytes_of_the_built_in_one(files):
+    def run(rank):
+        return files(rank, {"scheduler": {"kind": "pifo", "rank": rank}})
+
+    fair = run("stfq")
+    assert len(fair["flows.parquet"]) > 1_000 and fair == run("python-stfq")
+    assert fair != run("python-lstf")
+
+
+PIFO = {"kind": "pifo", "capacity": 64}
+SP_PIFO = {"kind": "sp-pifo", "queues": 4, "capacity": 16}
+AIFO = {"kind": "aifo", "capacity": 16, "headroom": 0.1, "window": 8}
+
+
+def ranked(scheduler, rank, **settings):
+    """A switch with one queue a port and a rank scheduler."""
+    return {**policy("cs"), "queues": 1, "scheduler": {**scheduler, "rank": rank, **settings}}
+
+
+@pytest.mark.parametrize("scheduler", [PIFO, SP_PIFO, AIFO], ids=lambda scheduler: scheduler["kind"])
+@pytest.mark.parametrize("rank", ["stfq", "lstf"])
+def test_ranks_in_python_give_the_verdicts_of_the_built_in_ones(scheduler, rank):
+    packets = np.arange(PACKETS)
+    arrivals = {**ARRIVALS, "queue": packets * 0, "flow": packets % 7, "rank": (packets * 2_654_435_761) % 5_000_000}
+
+    def replay(rank):
+        return forebay.replay(ranked(scheduler, rank), arrivals).verdicts.to_pydict()
+
+    own = replay(f"python-{rank}")
+    assert own == replay(rank) != replay("given")
+
+
+def test_a_rank_function_is_stepped_and_explained():
+    own, built_in = (forebay.Tm(ranked(PIFO, rank)) for rank in ("python-stfq", "stfq"))
+    left = []
+    for tm in (own, built_in):
+        for number in range(8):
+            assert tm.explain(0, 1_000, flow=number // 4).verdict == "queued"
+            tm.offer(0, 1_000, flow=number // 4, id=number)
+        left.append([tm.dequeue(0, 0).id for _ in range(8)])
+    # Two flows take turns, though the first had come with all its packets before.
+    assert left[0] == left[1] == [0, 4, 1, 5, 2, 6, 3, 7]
+
+
+def test_an_impossible_rank_is_the_exception_of_the_run():
+    @forebay.register
+    class Negative(forebay.RankFunction):
+        def rank(self, now, packet):
+            return -1
+
+    with pytest.raises(ValueError, match="rank: -1 is not a whole number from 0 to 18446744073709551615"):
+        forebay.replay(ranked(PIFO, "negative"), {**ARRIVALS, "queue": ARRIVALS["queue"] * 0})
+    with pytest.raises(forebay.Error, match="a flow without weight is never sent"):
+        forebay.Tm(ranked(PIFO, "python-stfq", weight=0))
 
 
 def test_it_is_stepped_and_explained():
@@ -212,6 +307,8 @@ def named(name):
         (7, "7 is not a scheme"),
         (forebay.Policy, "is not a scheme"),
         (type("Empty", (forebay.Policy,), {}), "Empty decides nothing"),
+        (type("Unranked", (forebay.RankFunction,), {}), "Unranked ranks nothing"),
+        (type("Stfq", (PythonLstf,), {}), "Forebay has a scheme called stfq"),
         (no_default(), "this setting has no default"),
         (wrong_default(), "'high' cannot be a setting"),
         (named("My Policy"), "'My Policy' is not a name"),

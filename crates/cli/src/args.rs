@@ -160,6 +160,13 @@ pub(crate) struct RunArgs {
     /// Write every table as CSV, too.
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Threads of the run; without this, as many as there are idle cores, or fewer where more would not make it faster. The results are
+    /// the same for every number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Say on standard error how the work was shared by threads, and what limits their number.
+    #[arg(long)]
+    pub(crate) profile: bool,
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -271,6 +278,10 @@ pub(crate) struct BenchArgs {
     /// Fail if a scenario needs more instructions per hop than this.
     #[arg(long, value_name = "N", conflicts_with = "native")]
     pub(crate) limit: Option<f64>,
+    /// Compare one run on so many threads with one thread and with as many runs side by side, which is what the machine can do; counts
+    /// no instructions.
+    #[arg(long, value_name = "N", conflicts_with_all = ["native", "limit"])]
+    pub(crate) threads: Option<NonZeroUsize>,
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,

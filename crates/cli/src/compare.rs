@@ -10,7 +10,7 @@ use forebay_runner::arrivals::Arrivals;
 use forebay_settings::{Diagnostic, SwitchFile, read_policy};
 use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
-use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, Reason, Tm, ValidConfig, Verdict};
+use forebay_tm::{Bytes, Departure, Eviction, Instant, Packet, Reason, Tm, ValidConfig, Verdict};
 
 /// When the last packet had left.
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl Observer for LastEnd {
     fn started(&mut self, _: Instant, _: usize, _: &Departure, end: Instant) {
         self.0 = self.0.max(end);
     }
-    fn lost(&mut self, _: Lost) {}
+    fn evicted(&mut self, _: Eviction) {}
 }
 
 /// Something that is counted.

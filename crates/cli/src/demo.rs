@@ -1,6 +1,6 @@
 //! `forebay demo`: the buffer policies on one incast burst.
 //!
-//! Three ports of a twenty-port switch are overloaded by long-lived low-priority traffic. Then 16 senders answer a query at the same
+//! Three ports of a twenty-port switch are overloaded by long-lived low-priority traffic. Then 16 senders respond to a query at the same
 //! time, at high priority, to an idle port. Whether the burst survives depends on who was given the buffer before it came.
 
 use crate::Failure;
@@ -13,7 +13,7 @@ use crate::table::{Table, percent};
 use forebay_settings::{SwitchFile, read_policy};
 use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Reason, Tm, ValidConfig, Verdict};
+use forebay_tm::{Departure, Eviction, Instant, Packet, PacketId, Reason, Tm, ValidConfig, Verdict};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -100,7 +100,7 @@ impl Observer for Watch {
         }
     }
 
-    fn lost(&mut self, _: Lost) {}
+    fn evicted(&mut self, _: Eviction) {}
 
     fn instant_over(&mut self, now: Instant, tm: &Tm) {
         while now.ps() > self.next && self.burst.len() < Self::SAMPLES as usize {

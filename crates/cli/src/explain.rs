@@ -3,8 +3,8 @@
 use forebay_tm::ingress::Charge;
 use forebay_tm::mark::MarkConfig;
 use forebay_tm::{
-    Bytes, Departure, Explanation, GroupExplanation, Instant, Lost, Packet, RankTest, Reason, Threshold, ValidConfig,
-    Verdict,
+    Bytes, Departure, Eviction, Explanation, GroupExplanation, Instant, Packet, RankTest, Reason, Threshold,
+    ValidConfig, Verdict,
 };
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     Sent { start: Instant, end: Instant, bytes: u32 },
-    Lost(Lost),
+    Lost(Eviction),
 }
 
 /// One packet's story.
@@ -42,9 +42,9 @@ impl Story {
         }
     }
 
-    pub(crate) fn lost(&mut self, lost: Lost) {
-        if lost.id.0 == self.packet {
-            self.ending = Some(Ending::Lost(lost));
+    pub(crate) fn evicted(&mut self, eviction: Eviction) {
+        if eviction.id.0 == self.packet {
+            self.ending = Some(Ending::Lost(eviction));
         }
     }
 

@@ -154,7 +154,7 @@ fn topology_lines(kind: &str) -> &'static str {
 fn workload_lines(kind: &str) -> &'static str {
     match kind {
         "incast" => {
-            "request = \"200KB\"            # of all answers together\nfan_in = 4\nrate = 2000                  # queries a second\n"
+            "request = \"200KB\"            # of all responses together\nfan_in = 4\nrate = 2000                  # queries a second\n"
         }
         "permutation" => "bytes = \"1MB\"\n",
         "all-to-all" | "all-reduce" => "bytes = \"100KB\"\n",

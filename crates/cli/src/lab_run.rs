@@ -8,6 +8,7 @@ use crate::sets::settings;
 use crate::sweep::finish;
 use forebay_lab::expect::{self, Numbers, Outcome, Verdict};
 use forebay_lab::experiment::Experiment;
+use forebay_lab::metrics::Metrics;
 use forebay_lab::point::{Finished, Site};
 use forebay_results::summary::{add_loads, summarize};
 use forebay_results::sweep::{SweepRow, sweep_table};
@@ -42,11 +43,14 @@ pub(crate) fn run(prefix: &str, args: &LabRunArgs) -> Result<(), Failure> {
     let force = args.replace.force;
     let mut inputs = file.inputs(&first.resolved);
     inputs.reads(&args.experiment);
+    let mut metrics = Metrics::new(&experiment.programs);
     for job in &all {
-        let resolved = prepare(&file, job, &experiment)?.resolved;
+        let Prepared { scenario, resolved, .. } = prepare(&file, job, &experiment)?;
+        metrics.add_scenario(&scenario);
         destination::keep_inputs(&job.directory, &inputs)?;
         destination::keep_others(&job.directory, &resolved, force)?;
     }
+    metrics.check(&experiment.expects)?;
     let claim = destination::prepare(&out, Kind::Sweep, &inputs, force)?;
     output::stop_gently();
     let site = Site::make(prefix, &first.scenario, args.keep)?;

@@ -1,7 +1,7 @@
 //! `forebay`: the traffic manager of a datacenter switch on the command line.
 //!
-//! A program that brings policies or transports of its own registers them (`forebay_settings::register`,
-//! `forebay_sim::transport::register_transport`) and then calls [`main`]: every command has them.
+//! A program that brings policies or transports of its own registers them (`forebay_settings::register`) and then calls
+//! [`main`]: every command has them.
 
 #![forbid(unsafe_code)]
 

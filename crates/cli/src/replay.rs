@@ -14,7 +14,7 @@ use forebay_runner::arrivals::{Arrivals, Groups};
 use forebay_runner::scenario_file::read_text;
 use forebay_settings::SwitchFile;
 use forebay_tm::drive::{Drivable, Driver, EndOfTime, Observer};
-use forebay_tm::{Departure, Explanation, Instant, Lost, Mmu, MmuConfig, Packet, PauseRequest, Tm, Verdict};
+use forebay_tm::{Departure, Eviction, Explanation, Instant, Mmu, MmuConfig, Packet, PauseRequest, Tm, Verdict};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     if args.json && !args.summary && args.compare.is_none() {
@@ -202,12 +202,12 @@ impl Observer for Watchers {
         }
     }
 
-    fn lost(&mut self, lost: Lost) {
+    fn evicted(&mut self, eviction: Eviction) {
         if let Some(verdicts) = &mut self.verdicts {
-            verdicts.lost(lost);
+            verdicts.evicted(eviction);
         }
         for story in &mut self.stories {
-            story.lost(lost);
+            story.evicted(eviction);
         }
     }
 

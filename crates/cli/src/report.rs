@@ -7,7 +7,9 @@ use crate::output::print;
 use crate::outputs::Outputs;
 use crate::report_detail::detail;
 use crate::report_scenario;
-use forebay_report::{Amount, Detail, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page};
+use forebay_report::{
+    Amount, Detail, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page, seeds_inside,
+};
 use forebay_results::directory::{file_names, read_run};
 use forebay_results::{RunDirectory, Table};
 use forebay_runner::destination::PAGE;
@@ -120,12 +122,13 @@ pub(crate) fn write(path: &Path, results: &[PathBuf], force: bool) -> Result<(),
     }
     let (mut points, mut names) = (Vec::new(), Vec::new());
     let common = common_ancestor(&shown.points);
+    let inside = seeds_inside(shown.points.len());
     for (directory, runs) in &shown.points {
         let mut seeds = Vec::new();
         for (number, path) in runs.iter().enumerate() {
             let run = read_run(path)?;
             file_names().for_each(|name| outputs.reads(&path.join(name)));
-            seeds.push(view(&run, !shown.from_sweep, number == 0)?);
+            seeds.push(view(&run, !shown.from_sweep, number == 0, number < inside)?);
             if !names.contains(&run.summary.run.name) {
                 names.push(run.summary.run.name.clone());
             }
@@ -160,8 +163,8 @@ fn label(directory: &Path, common: Option<&Path>) -> Option<String> {
     (!text.trim_matches(['.', '/']).is_empty()).then_some(text)
 }
 
-/// What the page shows of a run. Buffers over time are shown of the first seed of a point.
-fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunView, Failure> {
+/// What the page shows of a run. Buffers over time are shown of the first seed of a point, what happened inside of the first seeds.
+fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool, with_detail: bool) -> Result<RunView, Failure> {
     let summary = &run.summary;
     let (flows, queries) = (run.flows()?, run.queries()?);
     let mut names = Vec::new();
@@ -212,7 +215,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool) -> Result<RunV
         workloads: names,
         queries: query_points(&queries, &query_workloads),
         timeline: if with_timeline { timeline(run)? } else { Vec::new() },
-        detail: if with_timeline { detail(run)? } else { Detail::default() },
+        detail: if with_detail { detail(run)? } else { Detail::default() },
         drops: summary.losses_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
         tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
         occupancy: summary

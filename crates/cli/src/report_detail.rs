@@ -3,7 +3,7 @@
 
 use crate::Failure;
 use crate::report_scenario::{changes, network};
-use forebay_report::{AnswerPoint, Detail, DropPoint, Holder, HurtFlow, QueueSeries, TracedFlow};
+use forebay_report::{Detail, DropPoint, Holder, HurtFlow, QueueSeries, ResponsePoint, TracedFlow};
 use forebay_results::{RunDirectory, Table};
 use forebay_sim::measure::breakdown::Wait;
 use forebay_sim::scenario::Scenario;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// Flows that are shown as hurt most.
 const HURT: usize = 10;
-/// Rows of samples, of drops and of answers that a page is made from; of more, evenly many.
+/// Rows of samples, of drops and of responses that a page is made from; of more, evenly many.
 const MOST_ROWS: usize = 400_000;
 
 /// A table whose cells are asked for by name.
@@ -103,7 +103,7 @@ pub(crate) fn detail(run: &RunDirectory) -> Result<Detail, Failure> {
         drops: drops(&Rows::of(run, "drops")?, &names),
         holders: holders(&Rows::of(run, "holders")?, &flows),
         hurt: hurt(&flows, &Rows::of(run, "breakdown")?, &Rows::of(run, "hops")?),
-        traced: traced(&Rows::of(run, "answers")?, &flows, scenario.as_ref()),
+        traced: traced(&Rows::of(run, "responses")?, &flows, scenario.as_ref()),
         collectives: collectives(&Rows::of(run, "collectives")?),
     })
 }
@@ -228,13 +228,13 @@ fn traced(rows: &Rows, flows: &Flows, scenario: Option<&Scenario>) -> Vec<Traced
     for row in thinned(rows) {
         let flow = rows.int("flow", row);
         let place = traced.iter().position(|(known, _)| *known == flow).unwrap_or_else(|| {
-            traced.push((flow, TracedFlow { name: flows.name(flow as usize), answers: Vec::new() }));
+            traced.push((flow, TracedFlow { name: flows.name(flow as usize), responses: Vec::new() }));
             traced.len() - 1
         });
         let transport = flows.0.text("transport", flow as usize);
         let mss = scenario.and_then(|scenario| scenario.transports.iter().find(|(name, _)| name == transport));
         let mss = mss.map_or(1_460, |(_, config)| u64::from(config.common.mss));
-        traced[place].1.answers.push(AnswerPoint {
+        traced[place].1.responses.push(ResponsePoint {
             at_s: rows.seconds("at_ps", row).unwrap_or_default(),
             rtt_s: rows.seconds("rtt_ps", row),
             window: rows.number("window_packets", row).map(|window| window as u64),

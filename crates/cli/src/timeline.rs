@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use forebay_settings::read_switch;
     use forebay_tm::drive::{Driver, Observer};
-    use forebay_tm::{Departure, Lost, Packet, PacketId, Verdict};
+    use forebay_tm::{Departure, Eviction, Packet, PacketId, Verdict};
     use std::path::Path;
 
     struct Watching {
@@ -179,7 +179,7 @@ mod tests {
     impl Observer for Watching {
         fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
         fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
-        fn lost(&mut self, _: Lost) {}
+        fn evicted(&mut self, _: Eviction) {}
         fn instant_over(&mut self, now: Instant, tm: &Tm) {
             self.timeline.instant_over(now, tm);
         }

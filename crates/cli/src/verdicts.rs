@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::output::{Output, cannot_write};
 use forebay_runner::fate::{Change, Row};
 use forebay_tm::drive::Observer;
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Reason, Verdict};
+use forebay_tm::{Departure, Eviction, Instant, Packet, PacketId, Reason, Verdict};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -211,8 +211,8 @@ impl Observer for Verdicts {
         self.change(departure.id, Change::Started(now, end));
     }
 
-    fn lost(&mut self, lost: Lost) {
-        self.change(lost.id, Change::Lost(lost.reason));
+    fn evicted(&mut self, eviction: Eviction) {
+        self.change(eviction.id, Change::Lost(eviction.reason));
     }
 }
 
@@ -242,8 +242,8 @@ mod tests {
                 let (bytes, length) = (1, forebay_tm::Bytes::ZERO);
                 let reason = Reason::PushedOut;
                 let lost =
-                    Lost { id: PacketId(id), at: Instant::ZERO, queue: 0, bytes, reason, length, threshold: None };
-                verdicts.lost(lost);
+                    Eviction { id: PacketId(id), at: Instant::ZERO, queue: 0, bytes, reason, length, threshold: None };
+                verdicts.evicted(lost);
             } else {
                 verdicts.started(Instant::from_ps(id), 0, &departure, Instant::from_ps(id + 1));
             }

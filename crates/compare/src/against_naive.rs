@@ -5,7 +5,7 @@ use forebay_naive::{Arrival, Outcome, Policy, Reason, Switch, Verdict, run_obser
 use forebay_settings::read_switch;
 use forebay_tm::View as _;
 use forebay_tm::drive::{Drivable, Driver, Observer};
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, PauseRequest, Tm};
+use forebay_tm::{Departure, Eviction, Instant, Packet, PacketId, PauseRequest, Tm};
 use std::collections::BTreeMap;
 
 /// Collects outcomes and the queues' lengths.
@@ -68,11 +68,11 @@ impl Observer for Watch {
         self.ends(departure.id, Outcome { verdict, reason, marked: self.marked[at], start, end });
     }
 
-    fn lost(&mut self, lost: Lost) {
-        let marked = self.marked[lost.id.0 as usize];
+    fn evicted(&mut self, eviction: Eviction) {
+        let marked = self.marked[eviction.id.0 as usize];
         let outcome =
-            Outcome { verdict: Verdict::Dropped, reason: reason(lost.reason), marked, start: None, end: None };
-        self.ends(lost.id, outcome);
+            Outcome { verdict: Verdict::Dropped, reason: reason(eviction.reason), marked, start: None, end: None };
+        self.ends(eviction.id, outcome);
     }
 
     fn requested(&mut self, request: PauseRequest) {

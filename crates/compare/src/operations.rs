@@ -99,7 +99,7 @@ impl Run {
                 assert_eq!(outcome, same, "an explanation changes nothing");
                 assert_eq!(why.verdict, Some(outcome.verdict()));
                 assert_eq!(self.tm.pool_counters(), explained.pool_counters());
-                assert!(self.tm.clone().losses().eq(explained.losses()), "an explanation changes nothing");
+                assert!(self.tm.clone().evictions().eq(explained.evictions()), "an explanation changes nothing");
                 self.offered(packet, outcome);
             }
             13..=19 => {
@@ -139,7 +139,7 @@ impl Run {
             }
             _ => {
                 let port = packet.port as usize;
-                let departure = self.tm.next(self.now, port);
+                let departure = self.tm.dequeue(self.now, port);
                 self.all_lost();
                 if let Some(departure) = departure {
                     self.departed(port, &departure);
@@ -218,7 +218,7 @@ impl Run {
     }
 
     fn transmit(&mut self, port: usize) -> bool {
-        let departure = self.tm.next(self.now, port);
+        let departure = self.tm.dequeue(self.now, port);
         self.all_lost();
         match &departure {
             Some(departure) => self.departed(port, departure),
@@ -246,7 +246,7 @@ impl Run {
     }
 
     fn all_lost(&mut self) {
-        for lost in self.tm.losses() {
+        for lost in self.tm.evictions() {
             let entry = &mut self.packets[lost.id.0 as usize];
             assert!(!entry.fate.is_final(), "{lost:?} after {:?}", entry.fate);
             assert!(matches!(lost.reason, Reason::PushedOut | Reason::Expelled));

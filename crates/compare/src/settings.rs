@@ -47,8 +47,19 @@ fn value(dice: &mut Dice, kind: Kind, default: &Value, queues: usize) -> Value {
         Kind::Duration => {
             Value::Duration(Duration::from_ps(number(dice, &[1_000_000, 100_000, 500_000, 5_000_000, 1, 51_200])))
         }
+        Kind::Size(least, most) => Value::Integer(u64::from(dice.pick(&[least, most, least + (most - least) / 2]))),
+        Kind::Rate => Value::Rate(rate(dice)),
         Kind::Flag => Value::Flag(dice.one_in(2)),
+        Kind::Text | Kind::Special(_) => default.clone(),
         Kind::Word(words) => Value::Word(dice.pick(words)),
+        Kind::Or(other, words) => match dice.one_in(2) {
+            true => Value::Word(dice.pick(words)),
+            false => value(dice, *other, &Value::List(Vec::new()), queues),
+        },
+        Kind::List(one) => {
+            let count = dice.below(4);
+            Value::List((0..count).map(|_| value(dice, *one, &Value::List(Vec::new()), queues)).collect())
+        }
         Kind::PerQueue(one) => {
             let one = |dice: &mut Dice| value(dice, *one, &Value::List(Vec::new()), queues);
             if dice.one_in(2) {
@@ -75,7 +86,7 @@ fn drawn<C: Choice>(dice: &mut Dice, queues: usize, will_do: impl Fn(&C) -> bool
                 true => Value::Nothing,
                 false => value(dice, kind, &settings.get(number), queues),
             };
-            assert!(settings.set(number, drawn), "{} takes what is drawn for it", field.key);
+            settings.set(number, drawn).expect("a field takes what is drawn for it");
         }
     }
     choice

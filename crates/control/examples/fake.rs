@@ -12,7 +12,7 @@ use forebay_tm::View as _;
 use forebay_tm::counters::Count;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::packet::{Packet, PacketId};
-use forebay_tm::{Bytes, Departure, Duration, Instant, Lost, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Departure, Duration, Eviction, Instant, Rate, Tm, TmConfig, Verdict};
 
 /// The settings it starts with.
 pub(crate) const SETTINGS: &str = "rate = \"100Mbps\"
@@ -68,8 +68,8 @@ impl Observer for Losses {
         self.add(now, packet.port as usize * self.queues + packet.queue as usize, packet.bytes, fate);
     }
     fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
-    fn lost(&mut self, lost: Lost) {
-        self.add(lost.at, lost.queue, lost.bytes, Fate::Dropped(lost.reason));
+    fn evicted(&mut self, eviction: Eviction) {
+        self.add(eviction.at, eviction.queue, eviction.bytes, Fate::Dropped(eviction.reason));
     }
 }
 

@@ -52,6 +52,8 @@ pub enum Than {
 pub struct Expect {
     /// The number.
     pub metric: String,
+    /// Where the file names it.
+    pub place: Diagnostic,
     /// Of which variant; empty: of all.
     pub of: String,
     /// A lower one is better.
@@ -71,8 +73,10 @@ pub fn read(table: &Table<'_>) -> Result<Expect, Diagnostic> {
     table.allow(&KEYS, |_| false, "")?;
     let text = |key: &str| table.get(key).map_or(Ok(String::new()), |value| value.text().map(str::to_owned));
     let than = table.need("than", "than = \"DT\"")?;
+    let metric = table.need("metric", "metric = \"query.p99_us\"")?;
     Ok(Expect {
-        metric: table.need("metric", "metric = \"qct_p99_us\"")?.text()?.to_owned(),
+        metric: metric.text()?.to_owned(),
+        place: metric.error("", ""),
         of: text("of")?,
         lower: table.need("better", "better = \"lower\"")?.word(&[("lower", true), ("higher", false)])?,
         than: if than.is_text() { Than::Variant(than.text()?.to_owned()) } else { Than::Limit(than.real()?) },
@@ -197,7 +201,8 @@ mod tests {
     }
 
     fn expect(of: &str, than: Than) -> Expect {
-        Expect { metric: "qct".to_owned(), of: of.to_owned(), lower: true, than, by: 1.0, at: String::new() }
+        let place = Diagnostic::of_file("e.toml", "", "");
+        Expect { metric: "qct".to_owned(), place, of: of.to_owned(), lower: true, than, by: 1.0, at: String::new() }
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod job;
 pub mod layout;
 pub mod measured;
 pub mod memcached;
+pub mod metrics;
 pub mod network;
 pub mod notes;
 pub mod point;

@@ -6,7 +6,7 @@
 use crate::counted;
 use crate::fleet::Observed;
 use forebay_sim::flow::{FlowRecord, FlowSpec, NONE, TrafficPlan};
-use forebay_sim::ideal::{Answer, ideal_fct, ideal_query};
+use forebay_sim::ideal::{Response, ideal_fct, ideal_query};
 use forebay_sim::measure::histogram::{Occupancy, Shares};
 use forebay_sim::measure::{Cost, FlowSample, PlaceRecord, QueryRecord, QueueSample, RunResult, TimelineSample};
 use forebay_sim::network::CablePlan;
@@ -93,7 +93,7 @@ pub fn result(scenario: &Scenario, plan: &TrafficPlan, seen: &Seen<'_>) -> RunRe
             events: ns("packets"),
             hops,
             cpu_seconds: (ns("core_ns") + ns("io_ns")) as f64 / 1e9,
-            peak_memory: 0,
+            ..Cost::default()
         },
         ..RunResult::default()
     }
@@ -197,7 +197,7 @@ fn flow_record(ways: &Ways<'_>, number: u32, spec: &FlowSpec, observed: &Observe
     }
 }
 
-/// Requests and answers of closed-loop clients, in order of start.
+/// Requests and responses of closed-loop clients, in order of start.
 fn session_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Vec<FlowRecord> {
     let mut records = Vec::new();
     for (number, server, bytes, [start, there, back]) in &observed.asked {
@@ -213,7 +213,7 @@ fn session_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> 
             session: *number,
             ..FlowSpec::default()
         };
-        let answer = FlowSpec {
+        let response = FlowSpec {
             start: instant(*there),
             src: request.dst,
             dst: request.src,
@@ -221,7 +221,7 @@ fn session_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> 
             is_response: true,
             ..request
         };
-        for (spec, end) in [(request, *there), (answer, *back)] {
+        for (spec, end) in [(request, *there), (response, *back)] {
             let (ideal, received) = (ways.ideal(&spec), ways.packets(&spec).0);
             let end = instant(end);
             let (acked, zero) = (Instant::NEVER, 0);
@@ -244,29 +244,29 @@ fn session_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> 
 }
 
 fn query_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Vec<QueryRecord> {
-    let mut answers: Vec<Vec<u32>> = vec![Vec::new(); plan.queries.len()];
+    let mut responses: Vec<Vec<u32>> = vec![Vec::new(); plan.queries.len()];
     for (number, flow) in (0..).zip(&plan.flows) {
-        let is_answer = flow.query != NONE && plan.queries[flow.query as usize].host == flow.dst;
-        if is_answer {
-            answers[flow.query as usize].push(number);
+        let is_response = flow.query != NONE && plan.queries[flow.query as usize].host == flow.dst;
+        if is_response {
+            responses[flow.query as usize].push(number);
         }
     }
-    let record = |(spec, answers): (&_, &Vec<u32>)| {
-        let ends = answers.iter().map(|number| at(&observed.ended, *number));
-        let end = ends.max().filter(|_| !answers.is_empty()).unwrap_or(Instant::NEVER);
+    let record = |(spec, responses): (&_, &Vec<u32>)| {
+        let ends = responses.iter().map(|number| at(&observed.ended, *number));
+        let end = ends.max().filter(|_| !responses.is_empty()).unwrap_or(Instant::NEVER);
         // The flows' own starts say when the query really started.
-        let started = answers.iter().map(|number| at(&observed.started, *number)).min();
-        let waits = answers.iter().any(|number| plan.flows[*number as usize].waits_for > 0);
+        let started = responses.iter().map(|number| at(&observed.started, *number)).min();
+        let waits = responses.iter().any(|number| plan.flows[*number as usize].waits_for > 0);
         let spec: forebay_sim::flow::QuerySpec = *spec;
         let start = started.filter(|start| !waits && *start != Instant::NEVER).unwrap_or(spec.start);
-        let paths: Vec<_> = answers
+        let paths: Vec<_> = responses
             .iter()
             .map(|number| {
                 let flow = &plan.flows[*number as usize];
                 (ways.path(flow), ways.packets(flow))
             })
             .collect();
-        let ideal = ideal_query(paths.iter().map(|(path, (packets, full, last))| Answer {
+        let ideal = ideal_query(paths.iter().map(|(path, (packets, full, last))| Response {
             path,
             packets: *packets,
             full_bytes: *full,
@@ -274,10 +274,10 @@ fn query_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Ve
         }));
         let spec = forebay_sim::flow::QuerySpec { start, ..spec };
         let timeouts =
-            answers.iter().filter_map(|number| observed.repeated.get(number)).map(|(_, timeouts)| timeouts).sum();
+            responses.iter().filter_map(|number| observed.repeated.get(number)).map(|(_, timeouts)| timeouts).sum();
         QueryRecord { spec, end, ideal, drops: 0, trims: 0, timeouts }
     };
-    plan.queries.iter().zip(&answers).map(record).collect()
+    plan.queries.iter().zip(&responses).map(record).collect()
 }
 
 fn ports(snapshot: &Value) -> &[Value] {

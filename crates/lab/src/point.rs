@@ -9,6 +9,7 @@ use crate::experiment::{Experiment, SwitchKind};
 use crate::fleet::{Fleet, Observed};
 use crate::layout::{Layout, Switch};
 use crate::measured::{self, Sample, Seen, SeenSwitch};
+use crate::metrics::{HOST_COUNTERS, POLLUTED};
 use crate::network::{self, Lock};
 use crate::programs::Programs;
 use crate::switch_file;
@@ -119,7 +120,7 @@ impl Site {
             if let Some(Err(error)) = self.dctcp.get() {
                 finished.record["no_dctcp"] = json!(error.to_string());
             }
-            finished.numbers.insert("polluted".to_owned(), f64::from(u8::from(polluted)));
+            finished.numbers.insert(POLLUTED.to_owned(), f64::from(u8::from(polluted)));
             let share = least * 1e6 / (scenario.duration.ps().max(1)) as f64;
             finished.numbers.insert(STALLED.to_owned(), share);
             return Ok(Some(finished));
@@ -294,7 +295,7 @@ impl Run<'_> {
         counters: &BTreeMap<String, i64>,
         mut numbers: BTreeMap<String, f64>,
     ) -> BTreeMap<String, f64> {
-        for key in ["TcpRetransSegs", "TcpExtTCPTimeouts", "IpExtInCEPkts"] {
+        for key in HOST_COUNTERS {
             numbers.extend(counters.get(key).map(|value| (format!("hosts.{key}"), *value as f64)));
         }
         let sent: u64 = observed.datagrams.values().filter_map(|own| own.sent).sum();

@@ -15,7 +15,7 @@ use crate::stations::Stations;
 use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, EndOfTime, Observer};
 use forebay_tm::{
-    Bytes, ConfigError, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Tm, TmConfig, Verdict,
+    Bytes, ConfigError, Count, Counters, Departure, Eviction, Instant, Packet, PacketId, Tm, TmConfig, Verdict,
 };
 
 /// How frames find their ports.
@@ -81,7 +81,7 @@ pub trait FrameObserver {
     /// A port starts to send a frame, and is busy until `end`.
     fn sent(&mut self, _now: Instant, _port: usize, _departure: &Departure, _end: Instant) {}
     /// A frame that was waiting is gone.
-    fn lost(&mut self, _lost: &Lost) {}
+    fn evicted(&mut self, _eviction: &Eviction) {}
 }
 
 impl FrameObserver for () {}
@@ -183,11 +183,11 @@ impl<W: FrameObserver> Observer for FrameHandler<W> {
         }
     }
 
-    fn lost(&mut self, lost: Lost) {
-        self.observer.lost(&lost);
-        let number = number_of(lost.id);
+    fn evicted(&mut self, eviction: Eviction) {
+        self.observer.evicted(&eviction);
+        let number = number_of(eviction.id);
         if self.known[number as usize].in_queue {
-            let cut = &mut self.cut[lost.queue];
+            let cut = &mut self.cut[eviction.queue];
             (cut.waiting, cut.lost) = (cut.waiting - 1, cut.lost + 1);
         }
         self.books.pushed_out += 1;

@@ -115,7 +115,7 @@ function flowTimes() {
 function queryTimes() {
   if (!RUNS.some((run) => run.queries.some(Boolean))) return null;
   const fig = figure("qct", "Query completion times",
-    "Share of the queries whose last answer had arrived within a time; queries that did not finish count as never.");
+    "Share of the queries whose last response had arrived within a time; queries that did not finish count as never.");
   const group = choice(fig, "Queries", DATA.queryGroups, () => plot.fresh());
   const plot = distribution(fig, ["query", "queries"], RUNS.length <= STACKED ? 370 : 330, (run) => run.queries[group()],
     [...COUNTS, ["With drops", (set) => percent(set.dropped / set.all)]]);

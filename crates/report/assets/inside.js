@@ -1,12 +1,21 @@
 // Inside a run: queues over time with their drops and who held the buffer, the flows that were hurt most, traced flows, collectives.
 
-const DETAILS = DATA.details;
-/** The runs that have something, and a selector of them. */
-const runsWith = (has) => RUNS.map((_, run) => run).filter((run) => DETAILS[run] && has(DETAILS[run]));
-const firstSeed = () => (RUNS.some((run) => run.seeds > 1) ? "The first seed of each run. " : "");
+/** Those of a run, one for each of the first seeds. */
+const detailsOf = (run) => DATA.details[run].filter((detail) => detail);
+/** That of the chosen seed, else that of the first. */
+const detailOf = (run) => (seedChosen !== null && DATA.details[run][seedChosen]) || detailsOf(run)[0];
+/** The runs that have something with some seed. */
+const runsWith = (has) => RUNS.map((_, run) => run).filter((run) => detailsOf(run).some(has));
+/** Which seeds are shown. */
+function seedsInside() {
+  const count = Math.max(...DATA.details.map((details) => details.length));
+  if (count < 2) return RUNS.some((run) => run.seeds > 1) ? "The first seed of each run. " : "";
+  const left = count < DATA.seeds ? ` (one of the first ${count})` : "";
+  return `One seed of each run: the first, or the one that is chosen above${left}. `;
+}
 
 /** Failures and repairs of all runs, each once: they are marked on every time axis. */
-const CHANGES = DETAILS.flatMap((detail) => (detail ? detail.changes : []))
+const CHANGES = RUNS.flatMap((_, run) => detailsOf(run).flatMap((detail) => detail.changes))
   .filter(([at, what], index, all) => all.findIndex((other) => other[0] === at && other[1] === what) === index);
 
 /** Marks failures and repairs on a time axis. */
@@ -25,20 +34,25 @@ function markChanges(parent, x, box) {
 function queueMap() {
   const having = runsWith(({ map }) => map.queues.length);
   if (!having.length) return null;
-  const fig = figure("map", "Queues over time, and who held the buffer", `${firstSeed()}The queues with most drops, then the longest ones. `
+  const fig = figure("map", "Queues over time, and who held the buffer", `${seedsInside()}The queues with most drops, then the longest ones, until the last packet that waited. `
     + "A cell is as dark as the queue was long; red: packets were dropped, more for more of them. Click a cell, or move with the arrow keys.");
-  const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => { chosen = null; plot.draw(); });
+  const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => plot.draw());
   const side = html("div", { class: "held", "aria-live": "polite" });
   fig.host.after(side);
-  let chosen = null;
+  let [chosen, drawn] = [null, null];
   const plot = { fig, draw };
   redraws.push(draw);
   followWidth(plot);
 
   function draw() {
     hideTip();
-    const { map } = DETAILS[having[run()]];
-    chosen = chosen || worst(map);
+    const { map } = detailOf(having[run()]);
+    if (!map.queues.length) {
+      fig.host.replaceChildren(html("p", { class: "note" }, "No queue was recorded with this seed."));
+      side.replaceChildren();
+      return;
+    }
+    if (map !== drawn) [chosen, drawn] = [worst(map), map];
     plot.width = fig.host.clientWidth;
     const width = Math.max(320, plot.width);
     const letters = Math.max(...map.queues.map(({ name }) => name.length));
@@ -211,15 +225,15 @@ function holders(parts) {
 function hurtFlows() {
   const having = runsWith(({ hurt }) => hurt.length);
   if (!having.length) return null;
-  const took = having.flatMap((run) => DETAILS[run].hurt.flatMap(({ parts }) => parts.filter(([, spent]) => spent > 0)));
+  const took = having.flatMap(detailsOf).flatMap(({ hurt }) => hurt.flatMap(({ parts }) => parts.filter(([, spent]) => spent > 0)));
   const names = [...new Set(took.map(([name]) => name))];
-  const fig = figure("hurt", "The flows that were hurt most, and where their time went", `${firstSeed()}The flows with the largest slowdown. ${names.length
+  const fig = figure("hurt", "The flows that were hurt most, and where their time went", `${seedsInside()}The flows with the largest slowdown. ${names.length
     ? "The packet that completed a flow is followed back; the time before it was sent is told by what the sender waited for."
     : "Set measure.breakdown = true in the scenario to see where their time went."}`);
   const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => plot.draw());
   const filled = (name) => fill(names.indexOf(name));
   const plot = new RowPlot(fig, () => {
-    const flows = DETAILS[having[run()]].hurt;
+    const flows = detailOf(having[run()]).hurt;
     const unsplit = ({ parts, fct }) => (parts.length ? parts : [["not recorded", fct]]);
     fillNumbers(fig, ["Flow", "Completion", "Ideal", "Slowdown", ...names, "Queueing by hop", ""], flows.map((flow) => [flow.name, time(flow.fct),
       time(flow.ideal), plain(flow.fct / flow.ideal), ...names.map((name) => time((flow.parts.find((part) => part[0] === name) || [0, 0])[1])),
@@ -227,7 +241,7 @@ function hurtFlows() {
     return {
       empty: "No flow is complete.",
       summary: flows.map((flow) => `${flow.name}: ${plain(flow.fct / flow.ideal)} times its ideal time`).join(". "),
-      x: { label: "Completion time", units: TIME_UNITS, domain: [0, Math.max(...flows.map(({ fct }) => fct)) * 1.12] },
+      x: { label: "Completion time", units: TIME_UNITS, domain: [0, Math.max(1e-3, ...flows.map(({ fct }) => fct)) * 1.12] },
       rows: flows.map((flow) => ({
         name: flow.name, height: 26, run: undefined,
         draw: (group, x, middle) => {
@@ -277,12 +291,12 @@ function rates({ t, acked }) {
 function tracedFlows() {
   const having = runsWith(({ traced }) => traced.some(({ t }) => t.length));
   if (!having.length) return null;
-  const fig = figure("traced", "Traced flows", `${firstSeed()}What the sender knew after each answer. Drag to zoom, double click to reset.`);
-  const names = [...new Set(having.flatMap((run) => DETAILS[run].traced.map(({ name }) => name)))];
+  const fig = figure("traced", "Traced flows", `${seedsInside()}What the sender knew after each reply. Drag to zoom, double click to reset.`);
+  const names = [...new Set(having.flatMap(detailsOf).flatMap(({ traced }) => traced.map(({ name }) => name)))];
   const plot = new LinePlot(fig, 300, () => {
     const measure = TRACED[what()];
     const shown = having.filter((run) => !hiddenRuns.has(run));
-    const flows = shown.map((run) => ({ run, flow: DETAILS[run].traced.find(({ name }) => name === names[which()]) })).filter(({ flow }) => flow && flow.t.length);
+    const flows = shown.map((run) => ({ run, flow: detailOf(run).traced.find(({ name }) => name === names[which()]) })).filter(({ flow }) => flow && flow.t.length);
     const series = flows.map(({ run, flow }) => {
       const values = measure.of(flow);
       return { run, colour: colour(run), dash: dash(run), width: "fine", points: flow.t.map((t, index) => [t, values[index]]) };
@@ -290,7 +304,7 @@ function tracedFlows() {
     const values = series.flatMap(({ points }) => points.map(([, value]) => value).filter((value) => value !== null));
     const ends = flows.flatMap(({ flow }) => [flow.t[0], flow.t[flow.t.length - 1]]);
     const top = Math.max(1e-9, ...values) * 1.1;
-    fillNumbers(fig, ["Run", "Answers", "Last", "Highest"], series.map(({ run, points }) => {
+    fillNumbers(fig, ["Run", "Responses", "Last", "Highest"], series.map(({ run, points }) => {
       const known = points.map(([, value]) => value).filter((value) => value !== null);
       const text = (value) => (measure.units ? time(value) : plain(value));
       return [RUNS[run].label, whole(points.length), text(known[known.length - 1]), text(Math.max(...known))];
@@ -315,12 +329,12 @@ function tracedFlows() {
 function collectiveTimes() {
   const having = runsWith(({ collectives }) => collectives.length);
   if (!having.length) return null;
-  const fig = figure("collectives", "Completion times of collectives", `${firstSeed()}From the start of a round's first flow to the arrival of its last.`);
-  const names = [...new Set(having.flatMap((run) => DETAILS[run].collectives.map(([workload]) => workload)))];
+  const fig = figure("collectives", "Completion times of collectives", `${seedsInside()}From the start of a round's first flow to the arrival of its last.`);
+  const names = [...new Set(having.flatMap(detailsOf).flatMap(({ collectives }) => collectives.map(([workload]) => workload)))];
   const plot = new LinePlot(fig, 260, () => {
     const shown = having.filter((run) => !hiddenRuns.has(run));
     const series = shown.map((run) => ({ run, colour: colour(run), dash: dash(run), markers: true,
-      points: DETAILS[run].collectives.filter(([workload]) => workload === names[which()]).map(([, number, took]) => [number, took]) }));
+      points: detailOf(run).collectives.filter(([workload]) => workload === names[which()]).map(([, number, took]) => [number, took]) }));
     const known = series.flatMap(({ points }) => points.filter(([, took]) => took !== null));
     const rounds = series.flatMap(({ points }) => points.map(([number]) => number));
     fillNumbers(fig, ["Run", "Rounds", "Complete", "Mean", "Slowest"], series.map(({ run, points }) => {

@@ -1,8 +1,8 @@
 //! A page of made-up runs, to look at: `cargo run -p forebay-report --example synthetic -- FILE [RUNS [FLOWS [SEEDS]]]`.
 
 use forebay_report::{
-    Amount, AnswerPoint, Detail, DropPoint, FlowPoint, Holder, HurtFlow, LinkView, NamedTable, NetworkView, NodeView,
-    Point, QueryPoint, QueueSeries, Report, RunView, TimelinePoint, TimelineSeries, TracedFlow, page,
+    Amount, Detail, DropPoint, FlowPoint, Holder, HurtFlow, LinkView, NamedTable, NetworkView, NodeView, Point,
+    QueryPoint, QueueSeries, Report, ResponsePoint, RunView, TimelinePoint, TimelineSeries, TracedFlow, page,
 };
 
 /// A policy as the made-up runs know it.
@@ -161,7 +161,7 @@ fn detail(random: &mut Random, policy: &Policy) -> Detail {
             }
         })
         .collect();
-    let answer = |number: u32| AnswerPoint {
+    let response = |number: u32| ResponsePoint {
         at_s: 1e-5 * f64::from(number),
         rtt_s: Some(2e-5 + 1e-6 * f64::from(number % 40)),
         window: Some(u64::from(10 + number % 60)),
@@ -169,7 +169,7 @@ fn detail(random: &mut Random, policy: &Policy) -> Detail {
         retransmitted: u64::from(number / 100),
     };
     detail.traced =
-        vec![TracedFlow { name: "flow 7 (web search)".to_owned(), answers: (0..900).map(answer).collect() }];
+        vec![TracedFlow { name: "flow 7 (web search)".to_owned(), responses: (0..900).map(response).collect() }];
     detail.collectives = (0..6)
         .map(|round| ("ring".to_owned(), round, (round != 4).then_some(1e-3 * (1.0 + random.unit()) * policy.harm)))
         .collect();
@@ -218,7 +218,7 @@ fn run(index: usize, seed: u64, count: usize) -> RunView {
             ("hosts", "128".into()),
             ("links", "25Gbps to hosts, 100Gbps between switches".into()),
             ("transport", "dctcp".into()),
-            ("load", "40% web search, incast of 32 answers".into()),
+            ("load", "40% web search, incast of 32 responses".into()),
             ("buffer", "4MB".into()),
         ]),
         flows: flows(&mut random, count, policy.harm),

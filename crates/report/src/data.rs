@@ -94,7 +94,7 @@ pub(crate) fn of_report(report: &Report) -> Value {
         "queryGroups": names(&of_queries, "All queries"),
         "sizes": of_flows.iter().map(|group| bins::of_group(report, group, &single)).collect::<Value>(),
         "timeline": timeline::of_report(report),
-        "details": detail::of_report(report),
+        "details": detail::of_report(report, &single),
         "runs": runs,
     })
 }

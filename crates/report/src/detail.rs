@@ -1,7 +1,7 @@
 //! What happened inside a run: queues over time with their drops, who held the buffer, where the time of the slowest flows went, traced
 //! flows and collectives.
 
-use crate::{Detail, DropPoint, Holder, HurtFlow, QueueSeries, Report, TracedFlow};
+use crate::{Detail, DropPoint, Holder, HurtFlow, Point, QueueSeries, Report, RunView, TracedFlow, seeds};
 use serde_json::{Map, Value, json};
 
 /// Queues in a map.
@@ -17,10 +17,15 @@ struct Fineness {
 }
 
 impl Fineness {
-    fn of_points(points: usize) -> Self {
-        let shared = |all: usize, least: usize, most: usize| (all / points.max(1)).clamp(least, most);
-        Self { bins: shared(800, 40, 160), responses: shared(6_000, 150, 1_500) }
+    fn of(points: usize, runs: usize) -> Self {
+        let shared = |all: usize, by: usize, least: usize, most: usize| (all / by.max(1)).clamp(least, most);
+        Self { bins: shared(800, points, 40, 160), responses: shared(6_000, runs, 150, 1_500) }
     }
+}
+
+/// How many seeds of a point are shown from inside: one of many points, more of a few, so that the page stays small.
+pub fn seeds_inside(points: usize) -> usize {
+    (10 / points.max(1)).clamp(1, 5)
 }
 
 /// Seconds as the microseconds of the page, to the nanosecond.
@@ -58,9 +63,11 @@ fn rounded(value: f64) -> Value {
     json!(value.round() as i64)
 }
 
-/// The end of everything that is drawn over time, in seconds.
+/// When the last packet that was seen to wait did so, or the last one was dropped, in seconds. What comes then, such as a
+/// timeout, would take the room of what there is to see.
 fn end_of(detail: &Detail) -> f64 {
-    let samples = detail.queues.iter().filter_map(|queue| queue.points.last().map(|point| point.0));
+    let last = |queue: &QueueSeries| queue.points.iter().rfind(|point| point.1 > 0).map(|point| point.0);
+    let samples = detail.queues.iter().filter_map(last);
     samples.chain(detail.drops.iter().map(|drop| drop.at_s)).fold(0.0, f64::max)
 }
 
@@ -78,7 +85,7 @@ fn chosen(detail: &Detail, bins: usize) -> Vec<(String, Vec<Cell>)> {
     };
     for QueueSeries { name, points } in &detail.queues {
         let row = place(name, &mut rows);
-        for (at, bytes, threshold) in points {
+        for (at, bytes, threshold) in points.iter().filter(|point| point.0 <= end) {
             let cell = &mut rows[row].1[bin(*at)];
             cell.longest = cell.longest.max(*bytes);
             let lowest = |known: Option<f64>, found: f64| Some(known.map_or(found, |known| known.min(found)));
@@ -145,15 +152,15 @@ fn hurt(flow: &HurtFlow) -> Value {
 
 /// A traced flow: time, round trip, window, packets acknowledged and retransmitted, thinned out evenly.
 fn traced(flow: &TracedFlow, most: usize) -> Value {
-    let every = flow.answers.len().div_ceil(most).max(1);
-    let kept: Vec<_> = flow.answers.iter().step_by(every).collect();
+    let every = flow.responses.len().div_ceil(most).max(1);
+    let kept: Vec<_> = flow.responses.iter().step_by(every).collect();
     json!({
         "name": flow.name,
-        "t": kept.iter().map(|answer| us(answer.at_s)).collect::<Vec<_>>(),
-        "rtt": kept.iter().map(|answer| answer.rtt_s.map(us)).collect::<Vec<_>>(),
-        "window": kept.iter().map(|answer| answer.window).collect::<Vec<_>>(),
-        "acked": kept.iter().map(|answer| answer.acked_bytes).collect::<Vec<_>>(),
-        "retransmitted": kept.iter().map(|answer| answer.retransmitted).collect::<Vec<_>>(),
+        "t": kept.iter().map(|response| us(response.at_s)).collect::<Vec<_>>(),
+        "rtt": kept.iter().map(|response| response.rtt_s.map(us)).collect::<Vec<_>>(),
+        "window": kept.iter().map(|response| response.window).collect::<Vec<_>>(),
+        "acked": kept.iter().map(|response| response.acked_bytes).collect::<Vec<_>>(),
+        "retransmitted": kept.iter().map(|response| response.retransmitted).collect::<Vec<_>>(),
     })
 }
 
@@ -169,11 +176,17 @@ fn of_detail(detail: &Detail, fineness: Fineness) -> Value {
     })
 }
 
-/// What the script draws of the first run of each point.
-pub(crate) fn of_report(report: &Report) -> Value {
-    let fineness = Fineness::of_points(report.points.len());
-    let first = |point: &crate::Point| point.seeds.first().map_or(Value::Null, |run| of_detail(&run.detail, fineness));
-    report.points.iter().map(first).collect()
+/// What the script draws of the first runs of each point, in the order of `singles`, the seeds that can be chosen.
+pub(crate) fn of_report(report: &Report, singles: &[u64]) -> Value {
+    let points = report.points.len();
+    let inside = &singles[..singles.len().min(seeds_inside(points))];
+    let fineness = Fineness::of(points, points * inside.len());
+    let of_run = |run: Option<&RunView>| run.map_or(Value::Null, |run| of_detail(&run.detail, fineness));
+    let of_point = |point: &Point| match inside {
+        [] => json!([of_run(point.seeds.first())]),
+        seeds => seeds.iter().map(|seed| of_run(seeds::run_of(&point.seeds, *seed))).collect(),
+    };
+    report.points.iter().map(of_point).collect()
 }
 
 #[cfg(test)]
@@ -181,10 +194,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_first_seeds_are_shown_from_inside() {
+        let run = |seed| RunView {
+            seed,
+            detail: Detail { collectives: vec![("ring".to_owned(), seed as u32, None)], ..Detail::default() },
+            ..RunView::default()
+        };
+        let report = |points: usize, seeds: u64| Report {
+            points: vec![Point { seeds: (1..=seeds).map(run).collect(), ..Point::default() }; points],
+            ..Report::default()
+        };
+        let rounds = |points, seeds| {
+            let report = report(points, seeds);
+            let all = of_report(&report, &seeds::single(&report));
+            assert_eq!(all.as_array().unwrap().len(), points);
+            let seeds = all[points - 1].as_array().unwrap().iter();
+            seeds.map(|detail| detail["collectives"][0][1].as_u64().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!([rounds(1, 1), rounds(1, 3), rounds(1, 9)], [vec![1], vec![1, 2, 3], vec![1, 2, 3, 4, 5]]);
+        assert_eq!([rounds(5, 9), rounds(6, 9)], [vec![1, 2], vec![1]]);
+    }
+
+    #[test]
     fn a_map_has_the_queues_with_drops_first_and_who_held_the_buffer_when_it_was_fullest() {
         let series = |name: &str, bytes| QueueSeries {
             name: name.to_owned(),
-            points: vec![(0.0, bytes, Some(10.0)), (1.0, bytes / 2, Some(f64::INFINITY))],
+            // Nothing waits at the end.
+            points: vec![(0.0, bytes, Some(10.0)), (1.0, bytes / 2, Some(f64::INFINITY)), (9.0, 0, Some(3.0))],
         };
         let drop = |at_s, used_bytes, holders| DropPoint {
             at_s,

@@ -26,6 +26,8 @@ mod stats;
 mod tables;
 mod timeline;
 
+pub use detail::seeds_inside;
+
 /// What a page shows: one setting, or several next to each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -76,7 +78,7 @@ pub struct RunView {
     pub tables: Vec<NamedTable>,
     /// How full buffers were.
     pub occupancy: Vec<OccupancyView>,
-    /// What happened inside. Pages show it of the first seed of a point.
+    /// What happened inside. Pages show it of the first seeds of a point: [`seeds_inside`].
     pub detail: Detail,
     /// What the run cost: events, CPU seconds, memory and so on.
     pub cost: Vec<(String, Amount)>,
@@ -199,20 +201,20 @@ pub struct HurtFlow {
 pub struct TracedFlow {
     /// What it is called.
     pub name: String,
-    /// What its sender knew after each answer.
-    pub answers: Vec<AnswerPoint>,
+    /// What its sender knew after each response.
+    pub responses: Vec<ResponsePoint>,
 }
 
-/// What the sender of a flow knew after an answer.
+/// What the sender of a flow knew after a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AnswerPoint {
+pub struct ResponsePoint {
     /// When, in seconds.
     pub at_s: f64,
-    /// The round trip in seconds, if the answer says.
+    /// The round trip in seconds, if the response says.
     pub rtt_s: Option<f64>,
     /// The congestion window in packets, if there is one.
     pub window: Option<u64>,
-    /// Bytes acknowledged so far, if the answer says.
+    /// Bytes acknowledged so far, if the response says.
     pub acked_bytes: Option<u64>,
     /// Packets sent again so far.
     pub retransmitted: u64,

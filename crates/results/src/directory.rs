@@ -11,11 +11,12 @@
 //! | `topology.parquet` | [`crate::topology`] |
 //! | `buffers.parquet`, `ports.parquet`, `queues.parquet` | [`crate::places`] |
 //! | `drops.parquet`, `holders.parquet` | [`crate::drops`] |
-//! | `answers.parquet` | [`crate::answers`] |
+//! | `responses.parquet` | [`crate::responses`] |
 //! | `timeline.parquet` | [`crate::timeline`] |
 //! | `queue_timeline.parquet` | [`crate::queue_timeline`] |
 //! | `progress.parquet` | [`crate::progress`] |
 //! | `chips.parquet`, `controls.parquet` | [`crate::chips`] |
+//! | `pauses.parquet`, `paused.parquet`, `storms.parquet` | [`crate::pauses`] |
 //!
 //! On request, every table is there as CSV, too. What can be written is, even if something else cannot. `summary.json` is removed first and written last, after the scenario: a
 //! directory that has one is a whole result, and nothing in it is of an older one.
@@ -26,7 +27,8 @@ use crate::samples::{SAMPLE_TABLES, Samples};
 use crate::summary::{Summary, summarize};
 use crate::table::Table;
 use crate::{
-    answers, breakdown, chips, collectives, drops, flows, places, progress, queries, queue_timeline, timeline, topology,
+    breakdown, chips, collectives, drops, flows, pauses, places, progress, queries, queue_timeline, responses,
+    timeline, topology,
 };
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
@@ -43,7 +45,7 @@ pub const SCENARIO: &str = "scenario.toml";
 type MakeTable = fn(&Scenario, &RunResult) -> Table;
 
 /// The tables of a run, by the names of their files.
-const TABLES: [(&str, MakeTable); 17] = [
+const TABLES: [(&str, MakeTable); 20] = [
     ("flows", flows::table),
     ("queries", queries::table),
     ("collectives", collectives::table),
@@ -55,12 +57,15 @@ const TABLES: [(&str, MakeTable); 17] = [
     ("queues", places::queues),
     ("drops", drops::table),
     ("holders", drops::holders),
-    ("answers", answers::table),
+    ("responses", responses::table),
     ("timeline", timeline::table),
     ("queue_timeline", queue_timeline::table),
     ("progress", progress::table),
     ("chips", chips::table),
     ("controls", chips::controls),
+    ("pauses", pauses::requests),
+    ("paused", pauses::paused),
+    ("storms", pauses::storms),
 ];
 
 /// A table of a run, by the name of its file without the ending; `None` if there is no such table.

@@ -1,6 +1,6 @@
 //! What a run has measured, between a [`RunResult`](forebay_sim::measure::RunResult) and files, tables and comparisons.
 //!
-//! * [`schema`] says what there is in which table. [`flows`], [`queries`], [`collectives`], [`breakdown`], [`topology`], [`places`], [`drops`], [`answers`], [`timeline`], [`queue_timeline`], [`progress`] and [`chips`] turn a result into
+//! * [`schema`] says what there is in which table. [`flows`], [`queries`], [`collectives`], [`breakdown`], [`topology`], [`places`], [`drops`], [`responses`], [`timeline`], [`queue_timeline`], [`progress`] and [`chips`] turn a result into
 //!   [`table::Table`]s, which are written as Parquet or CSV.
 //! * [`samples`] writes samples as a run takes them.
 //! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
@@ -12,7 +12,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod answers;
 pub mod breakdown;
 pub mod buckets;
 pub mod chips;
@@ -29,10 +28,12 @@ mod links;
 pub mod metrics;
 pub mod paired;
 mod parquet_file;
+pub mod pauses;
 pub mod places;
 pub mod progress;
 pub mod queries;
 pub mod queue_timeline;
+pub mod responses;
 pub mod samples;
 pub mod schema;
 pub mod stats;

@@ -6,7 +6,7 @@ use forebay_sim::measure::{QueryRecord, RunResult};
 use forebay_sim::scenario::Scenario;
 use forebay_tm::{Duration, Instant};
 
-/// Query completion time, from the start to the arrival of the last answer.
+/// Query completion time, from the start to the arrival of the last response.
 pub fn completion_time(query: &QueryRecord) -> Option<Duration> {
     (query.end != Instant::NEVER).then(|| query.end.since(query.spec.start))
 }

@@ -102,7 +102,7 @@ record! {
         pub workload: String,
         /// Queries.
         pub queries: u64,
-        /// Queries that got all their answers; times are of these.
+        /// Queries that got all their responses; times are of these.
         pub complete: u64,
         /// Query completion time in microseconds.
         pub qct_us: Option<Distribution>,

@@ -190,6 +190,12 @@ pub fn sweep_table(rows: &[SweepRow]) -> (Table, String) {
     (file_table(rows, &names, &intervals), text_table(rows, &names, &intervals))
 }
 
+/// The columns of a sweep's table that are numbers.
+pub fn columns() -> impl Iterator<Item = String> {
+    let measured = MEASURES.iter().flat_map(|measure| ["", CI_SUFFIX].map(|end| format!("{}{end}", measure.column)));
+    [SEEDS.to_owned()].into_iter().chain(measured)
+}
+
 /// All settings of all points, in order of first use.
 fn setting_names(rows: &[SweepRow]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();

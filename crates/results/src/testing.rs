@@ -51,18 +51,7 @@ pub(crate) fn scenario() -> Scenario {
         workloads: vec![workload("websearch", 0), workload("incast", 1)],
         changes: Vec::new(),
         reroute: Duration::ZERO,
-        measure: MeasureSetup {
-            from: Duration::ZERO,
-            breakdown: false,
-            drops: Vec::new(),
-            drops_limit: 0,
-            sample: Duration::from_us(10),
-            timeline: Vec::new(),
-            queues: Vec::new(),
-            progress: Vec::new(),
-            trace_flows: Vec::new(),
-            trace_switches: Vec::new(),
-        },
+        measure: MeasureSetup::default(),
     }
 }
 
@@ -70,7 +59,7 @@ pub(crate) fn scenario() -> Scenario {
 pub(crate) fn result() -> RunResult {
     RunResult {
         end: Instant::from_ps(2_000_000_000),
-        cost: Cost { events: 3_000_000, hops: 1_000_000, cpu_seconds: 0.5, peak_memory: 32_000_000 },
+        cost: Cost { events: 3_000_000, hops: 1_000_000, cpu_seconds: 0.5, peak_memory: 32_000_000, ..Cost::default() },
         ..RunResult::default()
     }
 }

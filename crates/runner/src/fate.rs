@@ -1,7 +1,7 @@
 //! What became of each packet of a replay.
 
 use forebay_tm::drive::Observer;
-use forebay_tm::{Departure, Instant, Lost, Packet, Reason, Verdict};
+use forebay_tm::{Departure, Eviction, Instant, Packet, Reason, Verdict};
 
 /// What is known of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl Observer for Fates {
         self.rows[departure.id.0 as usize].apply(Change::Started(now, end));
     }
 
-    fn lost(&mut self, lost: Lost) {
-        self.rows[lost.id.0 as usize].apply(Change::Lost(lost.reason));
+    fn evicted(&mut self, eviction: Eviction) {
+        self.rows[eviction.id.0 as usize].apply(Change::Lost(eviction.reason));
     }
 }

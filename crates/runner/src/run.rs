@@ -4,8 +4,8 @@ use crate::{Error, Prepared, cannot_write, trace};
 use forebay_results::directory::{SUMMARY, remove, write_sampled_run, write_summarized_run, write_summary};
 use forebay_results::summary::{Summary, add_loads, summarize};
 use forebay_results::{Samples, Table};
-use forebay_sim::engine::{self, Progress};
-use forebay_sim::measure::{FlowSample, QueueSample, RunResult, SampleSink, TimelineSample};
+use forebay_sim::engine::{self, Progress, Threads, World};
+use forebay_sim::measure::{Cost, FlowSample, QueueSample, RunResult, SampleSink, TimelineSample};
 use std::path::Path;
 
 /// What is kept of a run.
@@ -42,13 +42,31 @@ pub fn run_into(
         return Ok(Some(summary));
     }
     let csv = keep == Keep::Csv;
-    let done = simulate(prepared, directory, csv, look);
+    let done = simulate(prepared, directory, csv, 1, look);
     let summary = done.summary.clone();
     if summary.run.interrupted {
         return Ok(None);
     }
     done.write(prepared, directory, csv)?;
     Ok(Some(summary))
+}
+
+/// The threads of a run: as many as were asked for, if it can have them, else as many as pay of the cores that others
+/// leave idle.
+pub fn threads(asked: Option<usize>, Prepared { scenario, plan, .. }: &Prepared) -> Threads {
+    match asked {
+        Some(asked) => Threads::exactly(asked, scenario, plan),
+        None => Threads::that_pay(idle_cores(), scenario, plan),
+    }
+}
+
+/// Cores without those that were in use during the last minute, where the system tells; at least one. Threads that
+/// wait for each other are slower than one if they have to share cores.
+fn idle_cores() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
+    cores.saturating_sub(load.round() as usize).max(1)
 }
 
 /// A run that is over, with its samples in temporary files.
@@ -59,17 +77,18 @@ pub struct Simulated<'p> {
     samples: Samples<'p>,
 }
 
-/// Runs a scenario. Its samples go to temporary files in its directory as they are taken. `look` is shown the progress now and
-/// then, and stops the run by returning false.
+/// Runs a scenario on so many threads. Its samples go to temporary files in its directory as they are taken. `look`
+/// is shown the progress now and then, and stops the run by returning false.
 pub fn simulate<'p>(
     prepared: &'p Prepared,
     directory: &Path,
     csv: bool,
+    threads: usize,
     look: &mut dyn FnMut(Progress) -> bool,
 ) -> Simulated<'p> {
     let Prepared { scenario, plan, .. } = prepared;
     let mut samples = Samples::new(directory, scenario, csv);
-    let result = engine::run_into(scenario, plan, &mut samples, look);
+    let result = engine::run_on(threads, scenario, plan, &mut samples, look);
     Simulated { summary: summary(prepared, &result), result, samples }
 }
 
@@ -81,6 +100,11 @@ fn summary(Prepared { scenario, plan, .. }: &Prepared, result: &RunResult) -> Su
 }
 
 impl Simulated<'_> {
+    /// What the run cost.
+    pub fn cost(&self) -> Cost {
+        self.result.cost
+    }
+
     /// Writes the directory of a run, as far as it can be written. As long as something is missing, it has no summary.
     pub fn write(self, prepared: &Prepared, directory: &Path, csv: bool) -> Result<(), Error> {
         let Self { summary, result, samples } = self;
@@ -118,9 +142,9 @@ pub struct Kept {
     result: RunResult,
 }
 
-/// Runs a scenario and keeps its results in memory. `look` is that of [`simulate`].
-pub fn simulate_in_memory(prepared: &Prepared, look: &mut dyn FnMut(Progress) -> bool) -> Kept {
-    let result = engine::run(&prepared.scenario, &prepared.plan, look);
+/// Runs a scenario on so many threads and keeps its results in memory. `look` is that of [`simulate`].
+pub fn simulate_in_memory(prepared: &Prepared, threads: usize, look: &mut dyn FnMut(Progress) -> bool) -> Kept {
+    let result = World::new(&prepared.scenario, &prepared.plan).split(&prepared.plan, threads).run(look);
     Kept { summary: summary(prepared, &result), result }
 }
 

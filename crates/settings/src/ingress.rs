@@ -23,7 +23,10 @@ const GROUP_KEYS: [&str; 10] =
     ["ports", "groups", "pool", "minimum", "alpha", "limit", "of_port", "headroom", "xon", "xon_offset"];
 
 /// Reads the table `[ingress]` of a switch.
-pub(crate) fn read(table: &Table<'_>, switch: &TmConfig) -> Result<IngressFile, Diagnostic> {
+///
+/// # Errors
+/// If a value is not right. That both sides belong together is for the caller to check.
+pub fn read(table: &Table<'_>, switch: &TmConfig) -> Result<IngressFile, Diagnostic> {
     table.allow(&KEYS, |_| false, "")?;
     let partitions = table.get("partitions").map_or(Ok(1), |value| value.number())?;
     let cell = match table.get("cell") {

@@ -1,9 +1,10 @@
 //! What can be named in a file: the kinds that the readers know, for people who look for one.
 
+use crate::described::example;
 use crate::registered::{Registered, choices, fields};
 use crate::scheduler;
 use forebay_tm::admit::PolicyConfig;
-use forebay_tm::described::Absent;
+use forebay_tm::described::{Absent, Field};
 use forebay_tm::mark::MarkConfig;
 use forebay_tm::rank::RankConfig;
 use forebay_tm::trim::TrimConfig;
@@ -34,16 +35,22 @@ fn kinds<C: Registered>(more: impl Fn(&C) -> Vec<&'static str>) -> Vec<Kind> {
     let kind = |choice: &C| {
         let fields = fields(choice);
         let keys: Vec<&str> = fields.iter().map(|field| field.key).chain(more(choice)).collect();
-        let needed = fields.iter().filter_map(|field| match field.absent {
-            Absent::Refused(example) | Absent::NeverRight(example) => {
-                let line = format!("{} = {example}", field.key);
-                Some(format!("{line:28} # {}\n", field.about))
-            }
-            Absent::Default | Absent::Means(_) => None,
-        });
-        Kind { needed: needed.collect(), ..Kind::new(choice.name(), choice.about(), &keys) }
+        Kind { needed: needed(choice), ..Kind::new(choice.name(), choice.about(), &keys) }
     };
     choices().iter().map(kind).collect()
+}
+
+/// The lines that a file must have beside the name of a choice.
+fn needed<C: Registered>(choice: &C) -> String {
+    let mut choice = choice.clone();
+    let Some(settings) = choice.settings() else { return String::new() };
+    let line = |(number, field): (usize, &Field)| match field.absent {
+        Absent::Refused(_) | Absent::NeverRight(_) | Absent::Like(_) => {
+            Some(format!("{:28} # {}\n", example(settings, number), field.about))
+        }
+        Absent::Default | Absent::Means(_) => None,
+    };
+    settings.fields().iter().enumerate().filter_map(line).collect()
 }
 
 /// The buffer policies.

@@ -6,9 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod check;
 mod depth;
 mod described;
 mod diagnostic;
+pub mod documentation;
 mod ingress;
 mod kinds;
 mod policy;
@@ -19,12 +21,15 @@ mod switch;
 mod table;
 mod write;
 
-pub use described::{read_settings, read_value as read_setting, text as setting_text};
+pub use described::{
+    known_lines, read_known, read_settings, read_value as read_setting, setting_keys, setting_lines,
+    text as setting_text, values as setting_values,
+};
 pub use diagnostic::{Diagnostic, nearest};
-pub use ingress::IngressFile;
+pub use ingress::{IngressFile, read as read_ingress};
 pub use kinds::{Kind, marking_rules, policies, rank_functions, schedulers, trimming_schemes};
 pub use policy::read_policy;
-pub use registered::{Registered, Registry, register};
+pub use registered::{Registered, Registry, by_name, choices, register};
 pub use setting::Settings;
 pub use switch::{SwitchFile, SwitchTables, config_keys, read_config, read_switch, read_switch_tables};
 pub use table::{Document, Table, Value};

@@ -80,12 +80,12 @@ fn added<C: Registered>() -> Vec<C> {
 }
 
 /// All that can be chosen, with their default settings.
-pub(crate) fn choices<C: Registered>() -> Vec<C> {
+pub fn choices<C: Registered>() -> Vec<C> {
     C::NAMES.iter().filter_map(|name| C::by_name(name)).chain(added()).collect()
 }
 
 /// One by its name in files, with its default settings.
-pub(crate) fn by_name<C: Registered>(name: &str) -> Option<C> {
+pub fn by_name<C: Registered>(name: &str) -> Option<C> {
     C::by_name(name).or_else(|| added::<C>().into_iter().find(|choice| choice.name() == name))
 }
 

@@ -44,7 +44,7 @@ impl<'a> SwitchFile<'a> {
         let root = self.document.root();
         if root.has("ingress") {
             let remedy = "remove the tables [ingress...], or use forebay replay";
-            return Err(root.key_error("ingress", "only replays have an ingress side yet", remedy));
+            return Err(root.key_error("ingress", "only replays and scenarios have an ingress side yet", remedy));
         }
         root.allow(&top_keys(), |_| false, "")?;
         self.validate(read_config(&root, rates(&root)?)?)

@@ -4,6 +4,7 @@ use crate::depth;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::setting::{Settings, is_plain_text};
 use crate::write::{line, value};
+use forebay_tm::described::Wrong;
 use forebay_tm::{Bytes, ConfigError, Duration, PerQueue, Rate};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -320,6 +321,11 @@ impl<'d> Value<'d> {
     /// An error about this value.
     pub fn error(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
         self.source.error(self.value.span(), &self.field, problem, remedy)
+    }
+
+    /// As an error, why this value is refused.
+    pub fn refuse(&self, wrong: Wrong) -> Diagnostic {
+        self.error(wrong.problem, wrong.remedy)
     }
 
     /// The directory of the file that it stands in: what paths are seen from.

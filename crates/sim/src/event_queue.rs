@@ -115,6 +115,22 @@ impl Clock {
     pub(crate) fn needs_advance(self, key: Key) -> bool {
         key != NEVER && key.time() > SPAN / 2
     }
+
+    /// Whether the epoch has to move before events of an instant are handled.
+    pub(crate) fn must_move(self, first: Instant) -> bool {
+        first.ps().saturating_sub(self.epoch) > SPAN / 2
+    }
+
+    /// An instant, or the one before which the epoch has to move.
+    pub(crate) fn in_epoch(self, until: Instant) -> Instant {
+        until.min(Instant::from_ps(self.epoch + SPAN / 2 + 1))
+    }
+
+    /// The time since the epoch up to which events can be handled before an instant: the epoch moves first.
+    #[inline(always)]
+    pub(crate) fn horizon(self, until: Instant) -> u64 {
+        until.ps().saturating_sub(self.epoch).min(SPAN / 2 + 1)
+    }
 }
 
 /// The least rank of arrivals at a slot: behind the ends of transmissions, whose upper bits are 0.

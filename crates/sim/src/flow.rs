@@ -33,7 +33,7 @@ pub struct FlowSpec {
     pub waits_for: u16,
     /// The closed-loop session it belongs to, or [`NONE`].
     pub session: u32,
-    /// A session's answer, not its request.
+    /// A session's response, not its request.
     pub is_response: bool,
     /// Sources that send without end stop at this time; [`Instant::NEVER`] for others.
     pub until: Instant,
@@ -66,15 +66,15 @@ pub struct QuerySpec {
     pub start: Instant,
     /// The host that asks.
     pub host: u32,
-    /// Answers.
+    /// Responses.
     pub fan_in: u32,
-    /// Payload of all answers.
+    /// Payload of all responses.
     pub bytes: u64,
     /// The index of its workload.
     pub workload: u16,
 }
 
-/// A client that asks, waits for the answer, thinks and asks again.
+/// A client that asks, waits for the response, thinks and asks again.
 #[derive(Clone, Debug)]
 pub struct Session {
     /// The client.
@@ -87,7 +87,7 @@ pub struct Session {
     pub request_bytes: u64,
     /// Sizes of responses.
     pub response: crate::workload::SizeDistribution,
-    /// Mean time between an answer and the next request; exponential, or constant if `think_constant`.
+    /// Mean time between a response and the next request; exponential, or constant if `think_constant`.
     pub think: Duration,
     /// Whether the thinking time is always the same.
     pub think_constant: bool,
@@ -153,7 +153,7 @@ pub struct FlowRecord {
     pub retransmissions: u32,
     /// Timers that ran out.
     pub timeouts: u32,
-    /// Packets of the flow dropped in the network, answers included.
+    /// Packets of the flow dropped in the network, replies included.
     pub drops: u32,
     /// Packets cut to their headers.
     pub trims: u32,
@@ -162,6 +162,18 @@ pub struct FlowRecord {
 }
 
 impl FlowRecord {
+    /// Takes over what is known of it elsewhere: where it is sent from, where it goes to, or on the way.
+    pub(crate) fn join(&mut self, other: &Self, is_source: bool, is_destination: bool) {
+        let counts = (self.drops + other.drops, self.trims + other.trims, self.marks + other.marks);
+        if is_source {
+            *self = Self { end: self.end, received: self.received, ..*other };
+        }
+        if is_destination {
+            (self.end, self.received) = (other.end, other.received);
+        }
+        (self.drops, self.trims, self.marks) = counts;
+    }
+
     /// Whether it has arrived whole.
     pub fn is_complete(&self) -> bool {
         self.end != Instant::NEVER

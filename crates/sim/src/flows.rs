@@ -18,13 +18,13 @@ pub(crate) struct Flow {
     pub(crate) receiver: u32,
     /// Its queues in front of the links of its source and of its receiver, while it has them: see [`End`].
     pub(crate) queues: [u32; 2],
-    /// What its data chooses paths by, and what its answers do.
+    /// What its data chooses paths by, and what its replies do.
     pub(crate) hash: u32,
     pub(crate) ack_hash: u32,
     pub(crate) transport: u16,
     pub(crate) class: u8,
     pub(crate) ack_class: u8,
-    /// Bytes of a full packet, of a header, and of an answer.
+    /// Bytes of a full packet, of a header, and of a reply.
     pub(crate) full: u32,
     pub(crate) header: u32,
     pub(crate) ack_bytes: u32,
@@ -109,9 +109,37 @@ pub(crate) struct FlowTable {
     pub(crate) applications: BTreeMap<u32, Application>,
     /// Round trips are longer by this than links make them.
     pub(crate) held: Duration,
-    /// Flows with an end that have not arrived whole.
-    pub(crate) unfinished: u64,
+    /// Flows with an end that have not arrived whole. In a partition: how many more there are than when the run began.
+    pub(crate) unfinished: i64,
     seed: u64,
+    /// If this is the table of one of several partitions.
+    shared: Option<Shared>,
+}
+
+/// How the tables of several partitions are kept the same, where both ends of a flow and the switches between them
+/// need it.
+struct Shared {
+    /// The number of the next flow that is added here, and how far apart these numbers are: every partition has its
+    /// own.
+    next: u32,
+    stride: u32,
+    /// What the other partitions are to be told.
+    news: Vec<News>,
+}
+
+/// What other partitions are told of a flow before its packets can be there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum News {
+    /// It was added.
+    Added {
+        number: u32,
+        spec: FlowSpec,
+        name: u64,
+        /// For a request: how many its client has made, and the size of the response.
+        asked: (u64, u64),
+    },
+    /// It goes over the connection of an earlier flow.
+    Kept(u32),
 }
 
 impl FlowTable {
@@ -127,6 +155,70 @@ impl FlowTable {
             held: Duration::ZERO,
             unfinished: 0,
             seed,
+            shared: None,
+        }
+    }
+
+    /// The table of each of so many partitions, before anything has happened. The first has those that are unfinished.
+    pub(crate) fn split(self, parts: usize) -> Vec<Self> {
+        let first = self.flows.len() as u32;
+        let part = |part: usize| Self {
+            flows: self.flows.clone(),
+            records: self.records.clone(),
+            applications: self.applications.clone(),
+            held: self.held,
+            unfinished: if part == 0 { self.unfinished } else { 0 },
+            shared: Some(Shared { next: first + part as u32, stride: parts as u32, news: Vec::new() }),
+            ..Self::new(self.transports.clone(), self.seed)
+        };
+        (0..parts).map(part).collect()
+    }
+
+    /// Adds a flow as the run goes on. `asked` is what is to be known of it where its destination is, if it is a
+    /// request.
+    pub(crate) fn add_later(&mut self, spec: FlowSpec, name: u64, asked: (u64, u64)) -> u32 {
+        let Some(shared) = &mut self.shared else { return self.add(spec, name) };
+        let number = shared.next;
+        shared.next += shared.stride;
+        shared.news.push(News::Added { number, spec, name, asked });
+        self.put(number, spec, name);
+        self.unfinished += i64::from(spec.bytes != crate::transport::FlowInfo::ENDLESS);
+        number
+    }
+
+    /// Adds a flow with this number. Numbers before it that are not known yet are left open.
+    pub(crate) fn put(&mut self, number: u32, spec: FlowSpec, name: u64) {
+        let unfinished = self.unfinished;
+        while self.flows.len() < number as usize {
+            self.add(FlowSpec { src: NONE, ..FlowSpec::default() }, 0);
+        }
+        self.add(spec, name);
+        if self.flows.len() > number as usize + 1 {
+            // It takes the place that was left open for it.
+            self.flows.swap_remove(number as usize);
+            self.records.swap_remove(number as usize);
+        }
+        self.unfinished = unfinished;
+    }
+
+    /// A flow goes over the connection of an earlier one.
+    pub(crate) fn keep_connection(&mut self, number: u32) {
+        self.flows[number as usize].kept = true;
+        if let Some(shared) = &mut self.shared {
+            shared.news.push(News::Kept(number));
+        }
+    }
+
+    /// What the other partitions are to be told, once.
+    pub(crate) fn take_news(&mut self) -> Vec<News> {
+        self.shared.as_mut().map_or_else(Vec::new, |shared| core::mem::take(&mut shared.news))
+    }
+
+    /// Takes over what a partition has recorded. `here` says whether a host is of that partition.
+    pub(crate) fn join(&mut self, part: Self, here: impl Fn(u32) -> bool) {
+        self.unfinished += part.unfinished;
+        for (mine, theirs) in self.records.iter_mut().zip(part.records) {
+            mine.join(&theirs, here(theirs.spec.src), here(theirs.spec.dst));
         }
     }
 

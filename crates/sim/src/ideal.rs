@@ -39,17 +39,17 @@ pub fn ideal_fct(path: &Path, packets: u32, full_bytes: u32, last_bytes: u32) ->
     saturated(delays + heaviest)
 }
 
-/// From the first bit of a packet of `data_bytes` out until the last bit of its answer of `ack_bytes` in, on the empty network.
+/// From the first bit of a packet of `data_bytes` out until the last bit of its reply of `ack_bytes` in, on the empty network.
 pub fn base_rtt(forward: &Path, backward: &Path, data_bytes: u32, ack_bytes: u32) -> Duration {
     let there = ideal_fct(forward, 1, data_bytes, data_bytes);
     let back = ideal_fct(backward, 1, ack_bytes, ack_bytes);
     Duration::from_ps(there.ps().saturating_add(back.ps()))
 }
 
-/// One answer to a query, as [`ideal_fct`] takes it.
+/// One response to a query, as [`ideal_fct`] takes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
-    /// From the one who answers to the one who asked.
+pub struct Response<'a> {
+    /// From the host that responds to the host that asks.
     pub path: &'a Path,
     /// Packets.
     pub packets: u32,
@@ -59,15 +59,15 @@ pub struct Answer<'a> {
     pub last_bytes: u32,
 }
 
-/// The shortest time that a query can take whose answers all start at once and end at one host, the same last link for all.
+/// The shortest time that a query can take whose responses all start at once and end at one host, the same last link for all.
 ///
 /// Two things bound it from below, and the larger of the two is returned. The last link cannot start before the earliest first
-/// packet of any answer is there, and must then carry all packets of all answers, at best without a gap. And no answer can be faster
-/// than it would be alone. Nothing is said about what the answers do to each other on their way to the last link.
-pub fn ideal_query<'a>(answers: impl IntoIterator<Item = Answer<'a>>) -> Duration {
+/// packet of any response is there, and must then carry all packets of all responses, at best without a gap. And no response can be faster
+/// than it would be alone. Nothing is said about what the responses do to each other on their way to the last link.
+pub fn ideal_query<'a>(responses: impl IntoIterator<Item = Response<'a>>) -> Duration {
     let (mut earliest, mut busy, mut alone, mut delay) = (u128::MAX, 0u128, 0u128, 0u128);
-    for answer in answers {
-        let Answer { path, packets, full_bytes, last_bytes } = answer;
+    for response in responses {
+        let Response { path, packets, full_bytes, last_bytes } = response;
         let (Some(((rate, last_delay), before)), true) = (path.split_last(), packets > 0) else { continue };
         let first_bytes = if packets == 1 { last_bytes } else { full_bytes };
         earliest = earliest.min(u128::from(ideal_fct(before, 1, first_bytes, first_bytes).ps()));
@@ -117,14 +117,14 @@ mod tests {
         }
 
         #[test]
-        fn no_order_of_the_answers_beats_the_bound(
+        fn no_order_of_the_responses_beats_the_bound(
             paths in proptest::collection::vec((links(), 1u32..20, 64u32..1_500), 1..6),
         ) {
-            // The answers' own links, then one that all share, served in order of arrival.
+            // The responses' own links, then one that all share, served in order of arrival.
             let shared = (Rate::from_gbps(10), Duration::from_us(1));
             let full_paths: Vec<Vec<_>> =
                 paths.iter().map(|(path, ..)| path.iter().copied().chain([shared]).collect()).collect();
-            let answers = || full_paths.iter().zip(&paths).map(|(path, (_, packets, last))| Answer {
+            let responses = || full_paths.iter().zip(&paths).map(|(path, (_, packets, last))| Response {
                 path, packets: *packets, full_bytes: 1_500, last_bytes: *last,
             });
             let mut arrivals = Vec::new();
@@ -139,22 +139,22 @@ mod tests {
             for (at, bytes) in arrivals {
                 free = free.max(at) + shared.0.serialization(u64::from(bytes)).ps();
             }
-            let bound = ideal_query(answers()).ps();
+            let bound = ideal_query(responses()).ps();
             prop_assert!(bound <= free + shared.1.ps());
-            prop_assert!(answers().all(|a| bound >= ideal_fct(a.path, a.packets, a.full_bytes, a.last_bytes).ps()));
+            prop_assert!(responses().all(|a| bound >= ideal_fct(a.path, a.packets, a.full_bytes, a.last_bytes).ps()));
             if paths.len() == 1 {
-                let a = answers().next().unwrap();
+                let a = responses().next().unwrap();
                 prop_assert_eq!(bound, ideal_fct(a.path, a.packets, a.full_bytes, a.last_bytes).ps());
             }
         }
     }
 
     #[test]
-    fn equal_answers_fill_the_last_link() {
+    fn equal_responses_fill_the_last_link() {
         // 1500 bytes at 10 Gb/s are 1.2 us. The first packet is at the last link after 1.2 + 1 us; 8 x 3 packets follow.
         let link = (Rate::from_gbps(10), Duration::from_us(1));
-        let answer = Answer { path: &[link, link], packets: 3, full_bytes: 1_500, last_bytes: 1_500 };
-        assert_eq!(ideal_query([answer; 8]).ps(), 2_200_000 + 24 * 1_200_000 + 1_000_000);
+        let response = Response { path: &[link, link], packets: 3, full_bytes: 1_500, last_bytes: 1_500 };
+        assert_eq!(ideal_query([response; 8]).ps(), 2_200_000 + 24 * 1_200_000 + 1_000_000);
         assert_eq!(ideal_query([]).ps(), 0);
     }
 

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 mod chip;
-pub mod described;
 pub mod engine;
 mod event_queue;
 pub mod flow;
@@ -16,6 +15,7 @@ pub mod network;
 mod nic;
 pub mod packet;
 pub mod paths;
+mod pause;
 pub mod routing;
 pub mod scenario;
 mod switch;

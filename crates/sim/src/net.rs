@@ -8,13 +8,14 @@ use crate::paths::Fabric;
 use crate::scenario::PathChoice;
 use crate::traffic::Traffic;
 use crate::wires::Wires;
+use std::sync::Arc;
 
 /// Everything that the nodes of a network share.
 pub(crate) struct Net {
     pub(crate) wires: Wires,
     pub(crate) flows: FlowTable,
     pub(crate) traffic: Traffic,
-    pub(crate) fabric: Fabric,
+    pub(crate) fabric: Arc<Fabric>,
     pub(crate) tracer: Tracer,
     /// Drops, if they are kept.
     pub(crate) drops: Drops,

@@ -20,8 +20,10 @@ pub enum Kind {
     Nack,
     /// NDP: the sender may have sent `seq` packets in all beyond its first window.
     Pull,
-    /// Carries nothing and asks for an answer (pFabric).
+    /// Carries nothing and asks for a reply (pFabric).
     Probe,
+    /// A frame of priority flow control between two ends of a link: `seq` has a bit for each class, `echo` the quanta.
+    Pause,
 }
 
 /// Properties of a packet, as bits.
@@ -48,8 +50,8 @@ pub mod flag {
     pub const DUPLICATE: u16 = 1 << 9;
     /// Data: the end of what an application wrote (PSH).
     pub const PUSH: u16 = 1 << 10;
-    /// What an answer keeps on its way back.
-    pub const OF_ANSWERS: u16 = CE | TRACED | DUPLICATE;
+    /// What a reply keeps on its way back.
+    pub const OF_REPLIES: u16 = CE | TRACED | DUPLICATE;
 }
 
 /// A block of packet numbers, `from..to`.
@@ -64,13 +66,13 @@ pub const OPEN_WINDOW: u32 = u32::MAX;
 /// A packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// When its sender sent it; an ACK carries back the time of the packet that it answers.
+    /// When its sender sent it; an ACK carries back the time of the packet that it acknowledges.
     pub sent_at: Instant,
     /// Its flow.
     pub flow: u32,
     /// A packet number, see [`Kind`].
     pub seq: u32,
-    /// The packet number that an answer is about. Linux's ACKs have their time stamp here, unless they are about a duplicate, and data carries
+    /// The packet number that a reply is about. Linux's ACKs have their time stamp here, unless they are about a duplicate, and data carries
     /// it back.
     pub echo: u32,
     /// The host it goes to.
@@ -290,6 +292,11 @@ impl Arena {
     #[inline]
     pub fn telemetry(&self, slot: Slot) -> Option<&Telemetry> {
         self.telemetry.get(slot as usize)
+    }
+
+    /// Whether it was made with telemetry.
+    pub(crate) fn has_telemetry(&self) -> bool {
+        self.with_telemetry
     }
 
     /// Packets on the move now.

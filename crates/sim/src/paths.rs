@@ -23,7 +23,7 @@ pub(crate) struct Fabric {
 pub(crate) struct Facts {
     /// The time until its last byte has arrived, if it is alone.
     pub(crate) ideal: Duration,
-    /// The time from sending a full packet until its answer is back.
+    /// The time from sending a full packet until its reply is back.
     pub(crate) base_rtt: Duration,
     /// The same for a header alone.
     pub(crate) open_rtt: Duration,
@@ -41,7 +41,7 @@ pub(crate) fn switch_salt(seed: u64, switch: u32) -> u32 {
 pub struct HostPath {
     /// Links on it.
     pub links: usize,
-    /// The time from sending a full packet until its answer is back.
+    /// The time from sending a full packet until its reply is back.
     pub base_rtt: Duration,
     /// The lowest rate on it.
     pub bottleneck: Rate,
@@ -94,31 +94,31 @@ impl Fabric {
         path
     }
 
-    /// Fills in how long each query would take on the empty network: see [`ideal::ideal_query`]. If its answers wait for requests
-    /// (`(request, answer)` in `triggers`), the fastest request comes before.
+    /// Fills in how long each query would take on the empty network: see [`ideal::ideal_query`]. If its responses wait for requests
+    /// (`(request, response)` in `triggers`), the fastest request comes before.
     pub(crate) fn ideal_queries(&self, flows: &FlowTable, triggers: &[(u32, u32)], queries: &mut [QueryRecord]) {
         let mut requests = vec![Duration::from_ps(u64::MAX); queries.len()];
-        for (request, answer) in triggers {
-            let query = flows.records[*answer as usize].spec.query;
+        for (request, response) in triggers {
+            let query = flows.records[*response as usize].spec.query;
             if let Some(first) = requests.get_mut(query as usize) {
                 *first = (*first).min(flows.records[*request as usize].ideal);
             }
         }
-        let mut answers: Vec<Vec<usize>> = vec![Vec::new(); queries.len()];
+        let mut responses: Vec<Vec<usize>> = vec![Vec::new(); queries.len()];
         for (number, record) in flows.records.iter().enumerate() {
-            if let Some(answers) = answers.get_mut(record.spec.query as usize) {
-                answers.push(number);
+            if let Some(responses) = responses.get_mut(record.spec.query as usize) {
+                responses.push(number);
             }
         }
-        for ((query, answers), request) in queries.iter_mut().zip(&answers).zip(&requests) {
-            let paths: Vec<_> = answers.iter().map(|number| self.answer(*number, flows)).collect();
-            let answers = paths.iter().map(|(path, packets, full_bytes, last_bytes)| ideal::Answer {
+        for ((query, responses), request) in queries.iter_mut().zip(&responses).zip(&requests) {
+            let paths: Vec<_> = responses.iter().map(|number| self.response(*number, flows)).collect();
+            let responses = paths.iter().map(|(path, packets, full_bytes, last_bytes)| ideal::Response {
                 path,
                 packets: *packets,
                 full_bytes: *full_bytes,
                 last_bytes: *last_bytes,
             });
-            query.ideal = ideal::ideal_query(answers);
+            query.ideal = ideal::ideal_query(responses);
             if request.ps() != u64::MAX {
                 query.ideal = Duration::from_ps(query.ideal.ps().saturating_add(request.ps()));
             }
@@ -126,7 +126,7 @@ impl Fabric {
     }
 
     /// The path of a flow, its packets, and the bytes of a full one and of the last.
-    fn answer(&self, number: usize, flows: &FlowTable) -> (Vec<(Rate, Duration)>, u32, u32, u32) {
+    fn response(&self, number: usize, flows: &FlowTable) -> (Vec<(Rate, Duration)>, u32, u32, u32) {
         let (flow, bytes) = (&flows.flows[number], flows.records[number].spec.bytes);
         let common = &flows.transports[usize::from(flow.transport)].common;
         let last = last_bytes(bytes, flow.packets, common);

@@ -220,8 +220,8 @@ struct Frame {
 impl Frame {
     fn new(packet: &Packet, flow: &FlowEndpoints) -> Self {
         let mut frame = Self { buffer: [0; 66], used: 0, length: 0 };
-        let answers = matches!(packet.kind, Kind::Ack | Kind::Nack | Kind::Pull) || packet.has(flag::RETURNED);
-        let (from, to) = if answers { (flow.dst, flow.src) } else { (flow.src, flow.dst) };
+        let replies = matches!(packet.kind, Kind::Ack | Kind::Nack | Kind::Pull) || packet.has(flag::RETURNED);
+        let (from, to) = if replies { (flow.dst, flow.src) } else { (flow.src, flow.dst) };
         let payload = match packet.kind {
             Kind::Data if !packet.has(flag::TRIMMED) => packet.bytes.saturating_sub(flow.header),
             _ => 0,
@@ -251,7 +251,7 @@ impl Frame {
 
         let low = FIRST_PORT + (packet.flow & ((1 << PORT_BITS) - 1)) as u16;
         let high = FIRST_PORT + (packet.flow >> PORT_BITS & ((1 << PORT_BITS) - 1)) as u16;
-        let (source, target) = if answers { (high, low) } else { (low, high) };
+        let (source, target) = if replies { (high, low) } else { (low, high) };
         frame.put(&source.to_be_bytes());
         frame.put(&target.to_be_bytes());
         match flow.framing {
@@ -323,7 +323,7 @@ fn has_block(packet: &Packet) -> bool {
     packet.kind == Kind::Ack && packet.block.0 < packet.block.1
 }
 
-/// The ECN field. On an answer the simulator's bit is the echo of a mark, which is not of the IP header.
+/// The ECN field. On a reply the simulator's bit is the echo of a mark, which is not of the IP header.
 fn ecn(packet: &Packet) -> u8 {
     match packet.kind {
         Kind::Data | Kind::Probe if packet.has(flag::CE) => 0b11,

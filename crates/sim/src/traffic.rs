@@ -1,13 +1,15 @@
 //! What happens when a flow has arrived: queries end, flows that waited for it start, clients ask again.
 
 use crate::flow::{FlowRecord, FlowSpec, NONE, Session, TrafficPlan};
-use crate::flows::FlowTable;
+use crate::flows::{FlowTable, News};
 use crate::measure::QueryRecord;
 use crate::workload::exponential;
 use forebay_tm::random::{Random, mix};
 use forebay_tm::{Duration, Instant};
+use std::sync::Arc;
 
 /// A closed-loop client as it runs.
+#[derive(Clone)]
 struct Client {
     session: Session,
     random: Random,
@@ -18,15 +20,17 @@ struct Client {
 }
 
 /// Everything that depends on arrivals.
+#[derive(Clone)]
 pub(crate) struct Traffic {
-    pub(crate) triggers: Vec<(u32, u32)>,
+    pub(crate) triggers: Arc<[(u32, u32)]>,
     clients: Vec<Client>,
     pub(crate) queries: Vec<QueryRecord>,
-    /// Answers that each query still waits for.
+    /// Responses that each query still waits for.
     open: Vec<u32>,
     /// What starts next, for the host where a flow has arrived.
     next: Vec<(Instant, u32)>,
-    added: usize,
+    /// Flows of the plan: those of closed-loop clients follow.
+    pub(crate) planned: usize,
 }
 
 impl Traffic {
@@ -46,12 +50,12 @@ impl Traffic {
             timeouts: 0,
         });
         Self {
-            triggers: plan.triggers.clone(),
+            triggers: plan.triggers.clone().into(),
             clients: clients.collect(),
             queries: queries.collect(),
             open: plan.queries.iter().map(|query| query.fan_in).collect(),
             next: Vec::new(),
-            added: 0,
+            planned: plan.flows.len(),
         }
     }
 
@@ -84,13 +88,11 @@ impl Traffic {
             ..FlowSpec::default()
         };
         let name = session_name(number, client.requests, false);
-        self.added += 1;
-        flows.add(spec, name)
+        flows.add_later(spec, name, (client.requests, client.response))
     }
 
     /// The response to the request that has arrived.
     fn respond(&mut self, number: u32, at: Instant, request: &FlowSpec, flows: &mut FlowTable) -> u32 {
-        self.added += 1;
         let client = &self.clients[number as usize];
         let spec = FlowSpec {
             start: at,
@@ -100,7 +102,28 @@ impl Traffic {
             is_response: true,
             ..*request
         };
-        flows.add(spec, session_name(number, client.requests, true))
+        flows.add_later(spec, session_name(number, client.requests, true), (0, 0))
+    }
+
+    /// Another partition has something to tell of a flow.
+    pub(crate) fn hear(&mut self, news: News, flows: &mut FlowTable) {
+        match news {
+            News::Added { number, spec, name, asked } => {
+                flows.put(number, spec, name);
+                if !spec.is_response {
+                    let client = &mut self.clients[spec.session as usize];
+                    (client.requests, client.response) = asked;
+                }
+            }
+            News::Kept(number) => flows.flows[number as usize].kept = true,
+        }
+    }
+
+    /// Takes over the queries that have ended in a partition.
+    pub(crate) fn join(&mut self, part: Self) {
+        for (mine, theirs) in self.queries.iter_mut().zip(part.queries) {
+            mine.end = mine.end.min(theirs.end);
+        }
     }
 
     /// A flow has arrived whole. Returns the flows that start at the same host because of it, and when.
@@ -114,7 +137,7 @@ impl Traffic {
         let mut next = core::mem::take(&mut self.next);
         next.clear();
         if spec.query != NONE {
-            self.answered(now, spec);
+            self.responded(now, spec);
         }
         let first = self.triggers.partition_point(|(done, _)| *done < number);
         for (_, waiting) in self.triggers[first..].iter().take_while(|(done, _)| *done == number) {
@@ -144,11 +167,6 @@ impl Traffic {
         next
     }
 
-    /// Flows that closed-loop clients have added to the plan.
-    pub(crate) fn session_flows(&self) -> usize {
-        self.added
-    }
-
     /// Adds up what happened to the flows of every query.
     pub(crate) fn sum_up_queries(&mut self, records: &[FlowRecord]) {
         for record in records.iter().filter(|record| record.spec.query != NONE) {
@@ -159,7 +177,7 @@ impl Traffic {
         }
     }
 
-    fn answered(&mut self, now: Instant, spec: &FlowSpec) {
+    fn responded(&mut self, now: Instant, spec: &FlowSpec) {
         // A request to a responder belongs to the query, too, but does not end it.
         let query = &mut self.queries[spec.query as usize];
         if spec.dst != query.spec.host {

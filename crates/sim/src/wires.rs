@@ -1,8 +1,11 @@
 //! Links with the packets on them, and every node's event_queue.
 
+pub(crate) mod boundary;
+
 use crate::event_queue::{Clock, EventQueue, Key, NEVER, arrival_rank};
 use crate::measure::breakdown::Trails;
-use crate::packet::{Arena, Metadata, Slot};
+use crate::packet::{Arena, Kind, Metadata, Slot};
+use boundary::Boundary;
 use forebay_tm::{Duration, Instant, Rate};
 
 /// A packet in flight.
@@ -190,8 +193,13 @@ pub(crate) struct Wires {
     /// Packets of those that were on none; and packets that were put on a link, but crossed no wire.
     never_sent: u64,
     came_around: u64,
+    /// Frames of priority flow control that are in the arenas: those that were sent here less those that ended here, which
+    /// may have come from another partition.
+    pub(crate) frames: i64,
     /// The way of every packet, if that is asked for.
     pub(crate) trails: Trails,
+    /// Links to other partitions.
+    pub(crate) boundary: Boundary,
 }
 
 impl Wires {
@@ -205,7 +213,9 @@ impl Wires {
             lost: 0,
             never_sent: 0,
             came_around: 0,
+            frames: 0,
             trails: Trails::default(),
+            boundary: Boundary::default(),
         }
     }
 
@@ -230,6 +240,16 @@ impl Wires {
             up: true,
         });
         link
+    }
+
+    /// The node that each link ends at.
+    pub(crate) fn far_ends(&self) -> impl Iterator<Item = u32> {
+        self.links.iter().map(|link| link.to_node)
+    }
+
+    /// Bytes that each link has started to send before this time.
+    pub(crate) fn sent_before(&self, now: Instant) -> impl Iterator<Item = u64> {
+        self.links.iter().map(move |link| link.sent_before(now).bytes)
     }
 
     /// Packets that have been sent over a wire before this time, or are being sent.
@@ -327,7 +347,10 @@ impl Wires {
     /// Enters an event of another node than the one that runs.
     #[inline]
     pub(crate) fn announce(&mut self, node: u32, slot: usize, key: Key) {
-        let event_queue = &mut self.event_queues[node as usize];
+        let Some(event_queue) = self.event_queues.get_mut(node as usize) else {
+            // The node is in another partition: the slot is the number of the link to it.
+            return self.boundary.waits_on(slot as u32);
+        };
         let before = event_queue.next();
         event_queue.set(slot, key);
         if key < before {
@@ -377,6 +400,7 @@ impl Wires {
             return;
         }
         let (node, place) = (wire.to_node, wire.to_slot as usize);
+        self.boundary.forget(link as u32);
         while !self.links[link].is_empty() {
             let (metadata, _) = self.take(link as u32);
             self.lose(metadata.packet);
@@ -384,15 +408,21 @@ impl Wires {
         let wire = &mut self.links[link];
         wire.up = false;
         wire.full_at = wire.put;
-        self.event_queues[node as usize].set(place, NEVER);
-        let next = self.event_queues[node as usize].next();
-        self.nodes.set(node as usize, next.of_node(node));
+        if let Some(event_queue) = self.event_queues.get_mut(node as usize) {
+            event_queue.set(place, NEVER);
+            let next = event_queue.next();
+            self.nodes.set(node as usize, next.of_node(node));
+        }
     }
 
     #[cold]
     #[inline(never)]
     pub(crate) fn lose(&mut self, slot: Slot) {
-        self.lost += 1;
+        if self.arena.get(slot).kind == Kind::Pause {
+            self.frames -= 1;
+        } else {
+            self.lost += 1;
+        }
         self.arena.remove(slot);
     }
 
@@ -400,12 +430,17 @@ impl Wires {
     pub(crate) fn see_to_epoch(&mut self) {
         let first = self.earliest();
         if self.clock.needs_advance(first) {
-            let to = self.clock.instant(first);
-            let by = self.clock.advance(to);
-            self.nodes.rebase(by);
-            for event_queue in &mut self.event_queues {
-                event_queue.rebase(by);
-            }
+            self.move_epoch(self.clock.instant(first));
+        }
+    }
+
+    /// Moves the epoch of all event queues to an instant before which there are no events.
+    #[cold]
+    pub(crate) fn move_epoch(&mut self, to: Instant) {
+        let by = self.clock.advance(to);
+        self.nodes.rebase(by);
+        for event_queue in &mut self.event_queues {
+            event_queue.rebase(by);
         }
     }
 }

@@ -26,7 +26,7 @@ macro_rules! overload {
         for (number, packet) in packets().iter().cycle().take($arrivals).enumerate() {
             now += 65_280 / PORTS as u64 * 4 / 5;
             if number % 5 != 4 {
-                seen += u64::from($tm.next(Instant::from_ps(now), number % PORTS).is_some());
+                seen += u64::from($tm.dequeue(Instant::from_ps(now), number % PORTS).is_some());
             }
             seen +=
                 u64::from(matches!($tm.offer(Instant::from_ps(now), packet, Wire::Busy), forebay_tm::Outcome::Sent));

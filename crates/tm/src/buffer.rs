@@ -188,7 +188,7 @@ pub struct Buffer {
     /// Charged bytes read from memory to be sent beyond the bytes that the queues count as sent (the rest of cells, and
     /// headers), and to be thrown away.
     pub(crate) read_beyond_sent: u64,
-    pub(crate) read_for_expulsion: u64,
+    pub(crate) read_for_eviction: u64,
 }
 
 impl Buffer {
@@ -206,7 +206,7 @@ impl Buffer {
             cell,
             cells,
             read_beyond_sent: 0,
-            read_for_expulsion: 0,
+            read_for_eviction: 0,
         }
     }
 

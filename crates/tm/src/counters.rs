@@ -7,9 +7,9 @@ pub use crate::buffer::Count;
 use crate::units::Bytes;
 use crate::verdict::Reason;
 
-/// Counts of what was not sent whole, by reason. Kept apart from the hot path.
+/// The counters of a queue that most packets do not touch, apart from those that every packet does ([`Totals`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Losses {
+pub(crate) struct QueueStats {
     dropped: [Count; Reason::COUNT],
     pub(crate) trimmed: Count,
     pub(crate) returned: Count,
@@ -18,22 +18,24 @@ pub(crate) struct Losses {
     pub(crate) headers_sent: Count,
     /// Headers that were pushed out or expelled from a data queue (cut payload), or discarded after they were picked.
     pub(crate) headers_lost: Count,
-    /// Cut to a header that the caller keeps.
+    /// Cut to a header outside the traffic manager: by a program in front of it, or by one that mirrors what is dropped.
+    /// Unlike headers of `trimmed`, these wait in no queue here.
     pub(crate) mirrored: Count,
 }
 
-impl Losses {
+impl QueueStats {
     pub(crate) fn drop(&mut self, reason: Reason, bytes: u32) {
         self.dropped[reason as usize].add(bytes);
     }
 
-    /// The caller has kept the header of a packet that was dropped: it counts as trimmed instead.
+    /// The caller has kept the header of a packet that was dropped: the drop is taken back, and counts as trimmed.
     pub(crate) fn keep_header(&mut self, reason: Reason, bytes: u32) {
         self.dropped[reason as usize].take_back(bytes);
         self.mirrored.add(bytes);
     }
 
-    /// A header that was picked for transmission was not sent after all.
+    /// A header that was picked for transmission was dropped behind the traffic manager: the count of headers sent is
+    /// taken back.
     pub(crate) fn discard_header(&mut self, bytes: u32) {
         self.headers_sent.take_back(bytes);
         self.headers_lost.add(bytes);
@@ -48,7 +50,7 @@ impl Losses {
     }
 }
 
-/// What a queue counts on the way of every packet.
+/// What a queue counts for every packet.
 pub(crate) struct Totals {
     pub(crate) admitted: Count,
     /// Packets and headers, with the bytes that they are charged.
@@ -101,18 +103,18 @@ impl Counters {
         self.dropped_by(Reason::Expelled)
     }
 
-    pub(crate) fn new(totals: &Totals, losses: &Losses) -> Self {
-        let mut trimmed = losses.trimmed;
-        trimmed += losses.mirrored;
+    pub(crate) fn new(totals: &Totals, stats: &QueueStats) -> Self {
+        let mut trimmed = stats.trimmed;
+        trimmed += stats.mirrored;
         let mut counters = Self {
             admitted: totals.admitted,
             // What was admitted, does not wait and was not evicted has left.
-            sent: totals.admitted - totals.waiting_whole - losses.evicted(),
-            marked: losses.marked,
+            sent: totals.admitted - totals.waiting_whole - stats.evicted(),
+            marked: stats.marked,
             trimmed,
-            headers_sent: losses.headers_sent,
-            returned: losses.returned,
-            dropped_by: losses.dropped,
+            headers_sent: stats.headers_sent,
+            returned: stats.returned,
+            dropped_by: stats.dropped,
             waiting: totals.waiting,
             peak: totals.peak,
             ..Self::default()
@@ -120,14 +122,14 @@ impl Counters {
         let after_admission = |reason: &&Reason| matches!(reason, Reason::PushedOut | Reason::Expelled);
         counters.offered = counters.admitted;
         for reason in &Reason::ALL {
-            let count = losses.dropped[*reason as usize];
+            let count = stats.dropped[*reason as usize];
             counters.dropped += count;
             if !after_admission(&reason) {
                 counters.offered += count;
             }
         }
         counters.offered += trimmed;
-        counters.offered += losses.returned;
+        counters.offered += stats.returned;
         counters
     }
 

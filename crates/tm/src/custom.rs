@@ -4,7 +4,7 @@
 //! the variant `Custom`: in a configuration a [`Custom`] choice with its settings, and at work a box behind a trait
 //! with the same methods.
 
-use crate::described::Described;
+use crate::described::{Described, Field, Value, Wrong};
 use alloc::boxed::Box;
 use core::fmt::{self, Debug, Formatter};
 
@@ -94,6 +94,20 @@ impl<R: ?Sized + 'static> Custom<R> {
     /// What there is to set, to be changed.
     pub fn settings_mut(&mut self) -> &mut dyn Described {
         self.settings.described_mut()
+    }
+}
+
+impl<R: ?Sized + 'static> Described for Custom<R> {
+    fn fields(&self) -> &'static [Field] {
+        self.settings().fields()
+    }
+
+    fn get(&self, field: usize) -> Value {
+        self.settings().get(field)
+    }
+
+    fn set(&mut self, field: usize, value: Value) -> Result<(), Wrong> {
+        self.settings_mut().set(field, value)
     }
 }
 

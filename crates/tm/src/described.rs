@@ -6,7 +6,8 @@
 //! setting is one line in the file of its scheme.
 
 use crate::config::PerQueue;
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Duration, Rate};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What the value of a setting may be.
@@ -20,16 +21,28 @@ pub enum Kind {
     Count,
     /// A size.
     Bytes,
+    /// A size of a packet or of a part of one, from the least to the most bytes.
+    Size(u32, u32),
     /// A time.
     Duration,
+    /// A rate.
+    Rate,
     /// True or false.
     Flag,
+    /// Any text.
+    Text,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A value of this kind, or one of these words.
+    Or(&'static Kind, &'static [&'static str]),
+    /// A list.
+    List(&'static Kind),
     /// One for all queue numbers, or a list with one for each.
     PerQueue(&'static Kind),
     /// A list of lists of queue numbers.
     Groups,
+    /// What only its owner can read, since it depends on the rest of the file: what it may be, in a few words.
+    Special(&'static str),
 }
 
 /// The value of a setting.
@@ -45,10 +58,14 @@ pub enum Value {
     Bytes(Bytes),
     /// A time.
     Duration(Duration),
+    /// A rate.
+    Rate(Rate),
     /// True or false.
     Flag(bool),
     /// A word.
     Word(&'static str),
+    /// Any text.
+    Text(String),
     /// Several.
     List(Vec<Value>),
 }
@@ -58,12 +75,15 @@ pub enum Value {
 pub enum Absent {
     /// Its default holds.
     Default,
-    /// The file must have it, unless its kind is named alone; this is how its value may look.
-    Refused(&'static str),
-    /// It must be given in any case: no default is right for all switches; this is how its value may look.
-    NeverRight(&'static str),
+    /// The file must have it, unless its kind is named alone; this is how its value may look, if not like the default.
+    Refused(Option<&'static str>),
+    /// It must be given in any case: no default is right for all; this is how its value may look, if not like the
+    /// default.
+    NeverRight(Option<&'static str>),
     /// This, although the default, which stands for the paper's evaluation, is another.
     Means(Value),
+    /// The value of this key holds, which the file must have then.
+    Like(&'static str),
 }
 
 /// One setting.
@@ -79,6 +99,39 @@ pub struct Field {
     pub optional: bool,
     /// If a file does not have it.
     pub absent: Absent,
+}
+
+impl Field {
+    /// A key that a file must have.
+    pub const fn needed(key: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { key, about, kind, optional: false, absent: Absent::NeverRight(None) }
+    }
+
+    /// A key that may be left out.
+    pub const fn optional(key: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { key, about, kind, optional: true, absent: Absent::Default }
+    }
+}
+
+/// Why a value is refused: what is wrong with it, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Without a full stop.
+    pub problem: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl Wrong {
+    /// From any two texts.
+    pub fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A value that is not of the field's kind. Readers of files see to that before.
+    pub fn kind(kind: Kind) -> Self {
+        Self::new("this value is of another kind", alloc::format!("give {kind:?}"))
+    }
 }
 
 /// A type that a setting can have.
@@ -99,8 +152,8 @@ pub trait Described {
     fn fields(&self) -> &'static [Field];
     /// The value of a field.
     fn get(&self, field: usize) -> Value;
-    /// Changes a field. False, and no change, if the value is not of the field's kind.
-    fn set(&mut self, field: usize, value: Value) -> bool;
+    /// Changes a field. No change if the value is not of the field's kind, or is refused by its check.
+    fn set(&mut self, field: usize, value: Value) -> Result<(), Wrong>;
 }
 
 /// One of several kinds of something, each with settings of its own.
@@ -139,6 +192,7 @@ scalar_settings! {
     f64, Real;
     Bytes, Bytes;
     Duration, Duration;
+    Rate, Rate;
     bool, Flag;
 }
 
@@ -160,6 +214,7 @@ macro_rules! integer_settings {
 }
 
 integer_settings! {
+    u8, Kind::Integer(255);
     u32, Kind::Integer((1 << 32) - 1);
     u64, Kind::Integer(u64::MAX);
     usize, Kind::Count;
@@ -196,6 +251,36 @@ impl<T: Setting> Setting for PerQueue<T> {
     }
 }
 
+impl Setting for String {
+    const KIND: Kind = Kind::Text;
+
+    fn value(&self) -> Value {
+        Value::Text(self.clone())
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        if let Value::Text(text) = value { Some(text) } else { None }
+    }
+}
+
+macro_rules! list_settings {
+    ($($type:ty),*) => {
+        $(impl Setting for Vec<$type> {
+            const KIND: Kind = Kind::List(&<$type>::KIND);
+
+            fn value(&self) -> Value {
+                Value::List(self.iter().map(Setting::value).collect())
+            }
+
+            fn from_value(value: Value) -> Option<Self> {
+                if let Value::List(values) = value { values.into_iter().map(<$type>::from_value).collect() } else { None }
+            }
+        })*
+    };
+}
+
+list_settings!(u32, String);
+
 impl Setting for Vec<Vec<usize>> {
     const KIND: Kind = Kind::Groups;
 
@@ -213,16 +298,83 @@ impl Setting for Vec<Vec<usize>> {
     }
 }
 
+/// A size of a packet or of a part of one, from the least to the most bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Size<const LEAST: u32, const MOST: u32>(u32);
+
+impl<const LEAST: u32, const MOST: u32> From<u32> for Size<LEAST, MOST> {
+    fn from(bytes: u32) -> Self {
+        Self(bytes)
+    }
+}
+
+impl<const LEAST: u32, const MOST: u32> From<Size<LEAST, MOST>> for u32 {
+    fn from(size: Size<LEAST, MOST>) -> Self {
+        size.0
+    }
+}
+
+impl<const LEAST: u32, const MOST: u32> Setting for Size<LEAST, MOST> {
+    const KIND: Kind = Kind::Size(LEAST, MOST);
+
+    fn value(&self) -> Value {
+        self.0.value()
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        u32::from_value(value).filter(|bytes| (LEAST..=MOST).contains(bytes)).map(Self)
+    }
+}
+
+/// A value, or `"off"`.
+#[derive(Clone, Copy, Debug)]
+pub struct OrOff<T>(Option<T>);
+
+impl<T> From<Option<T>> for OrOff<T> {
+    fn from(value: Option<T>) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> From<OrOff<T>> for Option<T> {
+    fn from(value: OrOff<T>) -> Self {
+        value.0
+    }
+}
+
+impl<T: Setting> Setting for OrOff<T> {
+    const KIND: Kind = Kind::Or(&T::KIND, &["off"]);
+
+    fn value(&self) -> Value {
+        self.0.as_ref().map_or(Value::Word("off"), Setting::value)
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        if value == Value::Word("off") { Some(Self(None)) } else { T::from_value(value).map(|value| Self(Some(value))) }
+    }
+}
+
 /// Makes an enum whose variants are words in files a [`Setting`].
+#[macro_export]
 macro_rules! words {
     ($type:ident { $($variant:ident = $word:literal),* $(,)? }) => {
+        impl $type {
+            /// The words in files.
+            pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
+
+            /// Its word in files.
+            pub const fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+        }
+
         impl $crate::described::Setting for $type {
             const KIND: $crate::described::Kind = $crate::described::Kind::Word(&[$($word),*]);
 
             fn value(&self) -> $crate::described::Value {
-                $crate::described::Value::Word(match self {
-                    $(Self::$variant => $word,)*
-                })
+                $crate::described::Value::Word(self.word())
             }
 
             fn from_value(value: $crate::described::Value) -> Option<Self> {
@@ -234,7 +386,7 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub use words;
 
 /// What a field says of a file without it.
 #[doc(hidden)]
@@ -243,26 +395,40 @@ macro_rules! absent {
     () => {
         $crate::described::Absent::Default
     };
+    (needed) => {
+        $crate::described::Absent::Refused(None)
+    };
     (needed $example:literal) => {
-        $crate::described::Absent::Refused($example)
+        $crate::described::Absent::Refused(Some($example))
+    };
+    (given) => {
+        $crate::described::Absent::NeverRight(None)
     };
     (given $example:literal) => {
-        $crate::described::Absent::NeverRight($example)
+        $crate::described::Absent::NeverRight(Some($example))
     };
     (otherwise $value:expr) => {
         $crate::described::Absent::Means($value)
     };
+    (like $key:expr) => {
+        $crate::described::Absent::Like(stringify!($key))
+    };
 }
 
-/// Makes a config type: each field with its sentence, type and default, and, behind an arrow, what it means that a file
-/// does not have it, if that is not the default: `needed "EXAMPLE"` (the file is refused), `given "EXAMPLE"` (anything
-/// is) or `otherwise VALUE`.
+/// Makes a config type: each field with its sentence, its type, perhaps another type that it is in files (`u32 as
+/// Size<1, 9_000>`), and its default; behind a semicolon a check of its value; and behind an arrow what it means that a
+/// file does not have it, if that is not the default: `needed` (the file is refused), `given` (anything is), both with
+/// an example if the default is none, `otherwise VALUE` or `like KEY`.
 #[macro_export]
 macro_rules! settings {
     (
         $(#[$meta:meta])*
         pub struct $name:ident {
-            $($(#[doc = $about:literal])+ pub $field:ident: $type:ty = $default:expr $(=> $absent:ident $what:expr)?,)*
+            $(
+                $(#[doc = $about:literal])+
+                pub $field:ident: $type:ty $(as $via:ty)? = $default:expr
+                    $(; $check:expr)? $(=> $absent:ident $($what:expr)?)?,
+            )*
         }
     ) => {
         $(#[$meta])*
@@ -276,10 +442,12 @@ macro_rules! settings {
             }
         }
 
-        $crate::describe! { $name { $($(#[doc = $about])+ $field: $type $(=> $absent $what)?,)* } }
+        $crate::describe! { $name { $(
+            $(#[doc = $about])+ $field: $type $(as $via)? $(; $check)? $(=> $absent $($what)?)?,
+        )* } }
     };
 }
-pub(crate) use settings;
+pub use settings;
 
 /// Describes fields of a config type that is made elsewhere.
 #[doc(hidden)]
@@ -287,7 +455,10 @@ pub(crate) use settings;
 macro_rules! describe {
     (
         $name:ident {
-            $($(#[doc = $about:literal])+ $field:ident: $type:ty $(=> $absent:ident $what:expr)?,)*
+            $(
+                $(#[doc = $about:literal])+
+                $field:ident: $type:ty $(as $via:ty)? $(; $check:expr)? $(=> $absent:ident $($what:expr)?)?,
+            )*
         }
     ) => {
         impl $name {
@@ -295,9 +466,9 @@ macro_rules! describe {
             pub const FIELDS: &'static [$crate::described::Field] = &[$($crate::described::Field {
                 key: stringify!($field),
                 about: concat!($($about),+).trim_ascii(),
-                kind: <$type as $crate::described::Setting>::KIND,
-                optional: <$type as $crate::described::Setting>::OPTIONAL,
-                absent: $crate::absent!($($absent $what)?),
+                kind: <$crate::describe!(@in_files $type $(, $via)?) as $crate::described::Setting>::KIND,
+                optional: <$crate::describe!(@in_files $type $(, $via)?) as $crate::described::Setting>::OPTIONAL,
+                absent: $crate::absent!($($absent $($what)?)?),
             }),*];
         }
 
@@ -307,25 +478,42 @@ macro_rules! describe {
             }
 
             fn get(&self, field: usize) -> $crate::described::Value {
-                let values = [$($crate::described::Setting::value(&self.$field)),*];
+                let values = [$($crate::describe!(@value self.$field $(, $via)?)),*];
                 values.into_iter().nth(field).unwrap_or($crate::described::Value::Nothing)
             }
 
-            fn set(&mut self, field: usize, value: $crate::described::Value) -> bool {
-                match (Self::FIELDS.get(field).map(|field| field.key), value) {
-                    $((Some(stringify!($field)), value) => {
-                        $crate::described::Setting::from_value(value).map(|value| self.$field = value).is_some()
+            fn set(
+                &mut self,
+                field: usize,
+                value: $crate::described::Value,
+            ) -> Result<(), $crate::described::Wrong> {
+                match (Self::FIELDS[field].key, value) {
+                    $((stringify!($field), value) => {
+                        let read: Option<$crate::describe!(@in_files $type $(, $via)?)> =
+                            $crate::described::Setting::from_value(value);
+                        let wrong = || $crate::described::Wrong::kind(Self::FIELDS[field].kind);
+                        let read: $type = $crate::describe!(@read read.ok_or_else(wrong)? $(, $via)?);
+                        $(($check)(&read)?;)?
+                        self.$field = read;
+                        Ok(())
                     })*
-                    _ => false,
+                    _ => Ok(()),
                 }
             }
         }
     };
+    (@in_files $type:ty) => { $type };
+    (@in_files $type:ty, $via:ty) => { $via };
+    (@value $place:expr) => { $crate::described::Setting::value(&$place) };
+    (@value $place:expr, $via:ty) => { $crate::described::Setting::value(&<$via>::from($place.clone())) };
+    (@read $read:expr) => { $read };
+    (@read $read:expr, $via:ty) => { $read.into() };
 }
-pub(crate) use describe;
+pub use describe;
 
 /// Makes the choice between kinds of something: each with its sentence, then its rule where one is needed, its name in
 /// files, its variant and its config type; and the type of those that other crates bring, if they may.
+#[macro_export]
 macro_rules! kinds {
     (
         $(#[$meta:meta])*
@@ -384,8 +572,8 @@ macro_rules! kinds {
 
             fn settings(&mut self) -> Option<&mut dyn $crate::described::Described> {
                 match self {
-                    $($crate::described::kinds!(@pattern $variant config $($config)?) => {
-                        $crate::described::kinds!(@settings config $($config)?)
+                    $($crate::kinds!(@pattern $variant config $($config)?) => {
+                        $crate::kinds!(@settings config $($config)?)
                     })*
                     $(Self::Custom(custom) => Some($custom::settings_mut(custom)),)?
                 }
@@ -397,4 +585,4 @@ macro_rules! kinds {
     (@settings $config:ident) => { None };
     (@settings $config:ident $type:ty) => { Some($config) };
 }
-pub(crate) use kinds;
+pub use kinds;

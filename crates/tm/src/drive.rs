@@ -10,7 +10,7 @@ use crate::mmu::{Mmu, MmuConfig, PauseRequest};
 use crate::packet::Packet;
 use crate::switch::Tm;
 use crate::units::{Instant, Rate};
-use crate::verdict::{Departure, Explanation, Lost, Outcome, Verdict, Wire};
+use crate::verdict::{Departure, Eviction, Explanation, Outcome, Verdict, Wire};
 use crate::view::View as _;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ pub trait Observer {
     /// A port started to send a packet, and will be busy until `end`.
     fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant);
     /// A packet that was waiting is gone.
-    fn lost(&mut self, lost: Lost);
+    fn evicted(&mut self, eviction: Eviction);
     /// A priority group asks for pause or to resume.
     fn requested(&mut self, _request: PauseRequest) {}
     /// Bytes that a packet takes of its wire, if it is not as long as the traffic manager says. `None` if it cannot
@@ -57,7 +57,7 @@ pub struct Silent;
 impl Observer for Silent {
     fn arrived(&mut self, _: Instant, _: &Packet, _: Verdict) {}
     fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
-    fn lost(&mut self, _: Lost) {}
+    fn evicted(&mut self, _: Eviction) {}
 }
 
 /// The run went past the last instant that there is.
@@ -89,13 +89,13 @@ pub trait Drivable {
     fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome;
     /// As [`Tm::offer_explained`].
     fn offer_explained(&mut self, now: Instant, packet: &Packet, wire: Wire) -> (Outcome, Explanation);
-    /// As [`Tm::next`].
-    fn next(&mut self, now: Instant, port: usize) -> Option<Departure>;
+    /// As [`Tm::dequeue`].
+    fn dequeue(&mut self, now: Instant, port: usize) -> Option<Departure>;
     /// As [`Tm::advance`].
     fn advance(&mut self, now: Instant);
     /// As [`Tm::reconfigure`].
     fn reconfigure(&mut self, config: Self::Config) -> Result<(), ConfigError>;
-    /// What was lost and asked for since this was last asked.
+    /// Evictions, and requests for pause, since this was last asked.
     fn tell(&mut self, observer: &mut impl Observer);
     /// The egress side.
     fn egress(&self) -> &Tm;
@@ -118,8 +118,8 @@ macro_rules! drivable {
             }
 
             #[inline]
-            fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
-                $type::next(self, now, port)
+            fn dequeue(&mut self, now: Instant, port: usize) -> Option<Departure> {
+                $type::dequeue(self, now, port)
             }
 
             fn advance(&mut self, now: Instant) {
@@ -131,8 +131,8 @@ macro_rules! drivable {
             }
 
             fn tell(&mut self, observer: &mut impl Observer) {
-                if self.has_losses() {
-                    self.losses().for_each(|lost| observer.lost(lost));
+                if self.has_evictions() {
+                    self.evictions().for_each(|eviction| observer.evicted(eviction));
                 }
                 $tell(self, observer);
             }
@@ -341,7 +341,7 @@ impl<T: Drivable> Driver<T> {
     /// Puts the next packet of an idle port on its wire.
     fn pick(&mut self, now: Instant, port: usize, observer: &mut impl Observer) -> Result<(), EndOfTime> {
         loop {
-            let departure = self.tm.next(now, port);
+            let departure = self.tm.dequeue(now, port);
             self.tell_losses(observer);
             let Some(departure) = departure else { break };
             if self.start(now, port, departure, observer)? {

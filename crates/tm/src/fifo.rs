@@ -16,7 +16,7 @@
 use crate::admit::{DynamicThresholdsConfig, PolicyConfig, real};
 use crate::buffer::Count;
 use crate::config::ValidConfig;
-use crate::counters::{Counters, Losses, MemoryReads, Totals};
+use crate::counters::{Counters, MemoryReads, QueueStats, Totals};
 use crate::mark::{MarkAction, MarkConfig, StepConfig};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::units::{Bytes, Instant};
@@ -112,7 +112,7 @@ pub struct FifoTm {
     peak: u64,
     /// Where step marking starts.
     step: u64,
-    losses: Vec<Losses>,
+    stats: Vec<QueueStats>,
     config: ValidConfig,
 }
 
@@ -144,7 +144,7 @@ impl FifoTm {
             used: 0,
             peak: 0,
             step,
-            losses: vec![Losses::default(); config.rates.len()],
+            stats: vec![QueueStats::default(); config.rates.len()],
             config,
         })
     }
@@ -175,7 +175,7 @@ impl FifoTm {
             self.used = used;
         }
         if marked {
-            self.losses[port as usize].marked.add(bytes);
+            self.stats[port as usize].marked.add(bytes);
         }
         Verdict::Queued { marked }
     }
@@ -198,7 +198,7 @@ impl FifoTm {
             self.peak = self.peak.max(self.used + charge);
             return self.offer(now, port, bytes, ect, free_at);
         };
-        self.losses[port as usize].drop(reason, bytes);
+        self.stats[port as usize].drop(reason, bytes);
         Verdict::Dropped { reason }
     }
 
@@ -243,12 +243,16 @@ impl View for FifoTm {
         })
     }
 
+    fn queue_packets(&self, queue: usize) -> usize {
+        self.ports[queue].waiting() as usize
+    }
+
     fn queue_counters(&self, queue: usize) -> Counters {
         let port = &self.ports[queue];
         let waiting = Count { packets: u64::from(port.waiting()), bytes: port.bytes };
         let peak = Bytes::new(port.peak);
         let totals = Totals { admitted: port.admitted, waiting, waiting_whole: waiting, peak };
-        Counters::new(&totals, &self.losses[queue])
+        Counters::new(&totals, &self.stats[queue])
     }
 
     fn port_peak(&self, port: usize) -> Bytes {

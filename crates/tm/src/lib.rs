@@ -2,15 +2,39 @@
 //! expelled, and what leaves next.
 //!
 //! ```text
-//! arrive ─> classify ─> admit ─> enqueue ─> schedule ─> transmit
-//!                         │                    ▲
-//!                         ├─ mark (ECN)        │
-//!                         ├─ trim ─────────────┘ (header queue, or back to the sender)
-//!                         └─ drop(reason)      expel ─> drop(reason)   (spare memory bandwidth)
+//!          Tm::offer                                                        Tm::dequeue
+//! packet ─> select queue ─> rank, limits ─> buffer policy ─> mark ─> queue ─> scheduler ─> wire
+//!                                │            │      │         │       │
+//!                                └──> reject <┘   push out    drop   expel (Occamy: with spare memory bandwidth)
+//!                                       │            └──> Tm::evictions <┘
+//!                                       └─> drop, trim (the header waits), or return to the sender
 //! ```
 //!
-//! The core has no clock, does no I/O and has no global state: time comes in with every call, decisions come out as
-//! values. The same core runs in a simulator, in a live switch and in tests.
+//! * [`Tm`] is the egress side, and all there is in most models: ports with queues over one shared buffer. [`Mmu`] puts
+//!   an ingress side in front of it: priority groups, headroom and pause (PFC). [`FifoTm`] is a `Tm` for the simplest
+//!   case, one drop-tail FIFO a port.
+//! * [`admit`] has the buffer policies (DT, FB, ABM, Occamy, ...), [`schedule`] the schedulers, [`rank`] the rank
+//!   functions, [`mark`] the rules of ECN and RED, [`trim`] the ways to trim. Each scheme is one file.
+//! * [`config`] has the settings of a switch; [`verdict`] what comes out; [`counters`] what is counted.
+//! * [`drive`] runs a `Tm` or an `Mmu` over a list of arrivals, and keeps track of its wires.
+//!
+//! # How packets are lost
+//!
+//! * **Reject**: the packet does not get in. A rejected packet is dropped, trimmed or returned to its sender.
+//! * **Drop**: the packet is gone, for a [`Reason`].
+//! * **Push out**: a packet that waits makes room for one that arrives (Pushout, PIFO).
+//! * **Expel**: a packet that waits is taken from a queue above its threshold (Occamy).
+//! * **Evict**: push out or expel. A packet that was evicted has been admitted and counts as dropped.
+//!
+//! # Time
+//!
+//! The core does no I/O, has no global state and reads no clock: every call says what time it is, and times never
+//! decrease. Decisions come out as values. The same core runs in a simulator, in a live switch and in tests.
+//!
+//! # Queues
+//!
+//! A packet names its queue by its **number** within its port, 0 to `K`-1. Inside a switch a queue has an **index**,
+//! `port * K + number`.
 //!
 //! ```
 //! use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
@@ -28,7 +52,7 @@
 //! assert_eq!(tm.offer(now, &second, Wire::Busy), Outcome::Verdict(Verdict::Queued { marked: false }));
 //! let busy_for = tm.rate(2).serialization(u64::from(packet.bytes));
 //! assert_eq!(busy_for.to_string(), "1.2us");
-//! assert_eq!(tm.next(now + busy_for, 2).unwrap().id, PacketId(8));
+//! assert_eq!(tm.dequeue(now + busy_for, 2).unwrap().id, PacketId(8));
 //! ```
 
 #![no_std]
@@ -70,7 +94,7 @@ pub use packet::{Colour, Packet, PacketId};
 pub use switch::Tm;
 pub use units::{Bytes, Duration, Instant, Rate};
 pub use verdict::{
-    Departure, Explain, Explanation, GroupExplanation, Holder, Lost, Outcome, RankTest, Reason, Refusal, Side,
+    Departure, Eviction, Explain, Explanation, GroupExplanation, Holder, Outcome, RankTest, Reason, Refusal, Side,
     Threshold, Verdict, Wire,
 };
 pub use view::View;

@@ -31,16 +31,16 @@
 //! // Three of six cells are shared with one left for each; the fourth packet asks for pause.
 //! let paused: Vec<String> = mmu.requests().map(|request| request.to_string()).collect();
 //! assert_eq!(paused, ["XOFF port 1 group 3"]);
-//! assert_eq!(mmu.next(Instant::ZERO, 0).unwrap().id, PacketId(0));
+//! assert_eq!(mmu.dequeue(Instant::ZERO, 0).unwrap().id, PacketId(0));
 //! ```
 
 use crate::config::{ConfigError, TmConfig};
-use crate::ingress::{Charged, Ingress, IngressConfig, PLACE_BITS, Refusal};
+use crate::ingress::{Charged, Ingress, IngressConfig, PG_BITS, Refusal};
 use crate::packet::{Packet, PacketId};
 use crate::switch::Tm;
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant};
-use crate::verdict::{self, Departure, Explanation, GroupExplanation, Lost, Outcome, Verdict, Wire};
+use crate::verdict::{self, Departure, Eviction, Explanation, GroupExplanation, Outcome, Verdict, Wire};
 use crate::view::View as _;
 use alloc::format;
 use alloc::vec;
@@ -48,7 +48,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// Ids of packets are below this: the bits above tell the group that a packet is charged to, so that nothing has to be looked up or kept for it.
-pub const MAX_PACKET_IDS: u64 = 1 << (u64::BITS - PLACE_BITS);
+pub const MAX_PACKET_IDS: u64 = 1 << (u64::BITS - PG_BITS);
 
 /// Both sides of a buffer.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,7 +136,7 @@ pub struct Mmu {
     /// What trimming leaves of a packet.
     header: u32,
     requests: Vec<PauseRequest>,
-    losses: Vec<Lost>,
+    evictions: Vec<Eviction>,
 }
 
 impl Mmu {
@@ -155,7 +155,7 @@ impl Mmu {
             counters: vec![GroupCounters::default(); groups],
             header: 0,
             requests: Vec::new(),
-            losses: Vec::new(),
+            evictions: Vec::new(),
         };
         mmu.read_settings();
         Ok(mmu)
@@ -174,16 +174,16 @@ impl Mmu {
     /// As [`Tm::offer`]; if its port has no such group; or if its id is not below [`MAX_PACKET_IDS`].
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
-        let place = self.arrive(now, packet);
+        let pg = self.arrive(now, packet);
         let cells = self.ingress.cells(packet.bytes);
-        match self.ingress.charge(place, cells) {
-            Err(refusal) => self.refuse(packet, place, refusal),
+        match self.ingress.charge(pg, cells) {
+            Err(refusal) => self.refuse(packet, pg, refusal),
             Ok(charged) => {
-                let outcome = self.tm.offer_as(now, packet, tagged(packet, place), wire);
+                let outcome = self.tm.offer_as(now, packet, tagged(packet, pg), wire);
                 match outcome {
                     Outcome::Verdict(Verdict::Queued { .. }) if charged <= Charged::Headroom => {}
-                    Outcome::Verdict(Verdict::Dropped { .. }) => self.ingress.undo(place, cells, charged),
-                    _ => self.follow(now, packet, place, charged, outcome),
+                    Outcome::Verdict(Verdict::Dropped { .. }) => self.ingress.undo(pg, cells, charged),
+                    _ => self.follow(now, packet, pg, charged, outcome),
                 }
                 outcome
             }
@@ -192,29 +192,28 @@ impl Mmu {
 
     /// [`Mmu::offer`], with the numbers that led to the outcome, of both sides.
     pub fn offer_explained(&mut self, now: Instant, packet: &Packet, wire: Wire) -> (Outcome, Explanation) {
-        let place = self.arrive(now, packet);
+        let pg = self.arrive(now, packet);
         let (port, group) = (packet.in_port as usize, packet.group);
         let mut met = GroupExplanation {
             port,
             group,
             cells: self.ingress.cells(packet.bytes),
             has: self.ingress.occupancy(port, group),
-            minimum: self.ingress.config().groups[self.ingress.number(place)].minimum,
+            minimum: self.ingress.config().groups[self.ingress.number(pg)].minimum,
             limit: self.ingress.limit(port, group),
-            free: self.ingress.free_for(place),
+            free: self.ingress.free_for(pg),
             charge: None,
         };
-        let (outcome, mut why) = match self.ingress.charge(place, met.cells) {
-            Err(refusal) => (self.refuse(packet, place, refusal), self.unasked(now, packet)),
+        let (outcome, mut why) = match self.ingress.charge(pg, met.cells) {
+            Err(refusal) => (self.refuse(packet, pg, refusal), self.unasked(now, packet)),
             Ok(charged) => {
                 let charge = self.ingress.occupancy(port, group).since(met.has, charged);
-                let (outcome, why) =
-                    self.tm.offer_explained(now, &Packet { id: tagged(packet, place), ..*packet }, wire);
+                let (outcome, why) = self.tm.offer_explained(now, &Packet { id: tagged(packet, pg), ..*packet }, wire);
                 if let Outcome::Verdict(Verdict::Dropped { .. } | Verdict::Returned { .. }) = outcome {
-                    self.ingress.undo(place, met.cells, charged);
+                    self.ingress.undo(pg, met.cells, charged);
                 } else {
                     met.charge = Some(charge);
-                    self.follow(now, packet, place, charged, outcome);
+                    self.follow(now, packet, pg, charged, outcome);
                 }
                 (outcome, why)
             }
@@ -227,11 +226,11 @@ impl Mmu {
     /// What is due comes first. The place of the packet's group.
     #[inline(always)]
     fn arrive(&mut self, now: Instant, packet: &Packet) -> usize {
-        if self.tm.settle(now) || self.tm.has_losses() {
+        if self.tm.settle(now) || self.tm.has_evictions() {
             self.take_losses();
         }
-        assert!(packet.id.0 >> (u64::BITS - PLACE_BITS) == 0, "ids of packets are below 2^48");
-        self.ingress.place(packet.in_port as usize, packet.group)
+        assert!(packet.id.0 >> (u64::BITS - PG_BITS) == 0, "ids of packets are below 2^48");
+        self.ingress.pg(packet.in_port as usize, packet.group)
     }
 
     /// The state of the egress side, which was not asked.
@@ -250,22 +249,22 @@ impl Mmu {
     }
 
     #[cold]
-    fn refuse(&mut self, packet: &Packet, place: usize, refusal: Refusal) -> Outcome {
+    fn refuse(&mut self, packet: &Packet, pg: usize, refusal: Refusal) -> Outcome {
         let reason = refusal.reason();
-        self.counters[self.ingress.number(place)].refused += 1;
+        self.counters[self.ingress.number(pg)].refused += 1;
         self.tm.refuse(packet, verdict::Refusal::Dropped(reason));
         Verdict::Dropped { reason }.into()
     }
 
     /// What follows on the ingress side for a packet that was not simply queued or dropped.
     #[inline(never)]
-    fn follow(&mut self, now: Instant, packet: &Packet, place: usize, charged: Charged, outcome: Outcome) {
+    fn follow(&mut self, now: Instant, packet: &Packet, pg: usize, charged: Charged, outcome: Outcome) {
         let cells = self.ingress.cells(packet.bytes);
         if let Outcome::Verdict(Verdict::Dropped { .. } | Verdict::Returned { .. }) = outcome {
-            return self.ingress.undo(place, cells, charged);
+            return self.ingress.undo(pg, cells, charged);
         }
         if charged == Charged::Pause {
-            self.request(now, place, Signal::Xoff);
+            self.request(now, pg, Signal::Xoff);
         }
         let left = match outcome {
             Outcome::Sent => 0,
@@ -273,35 +272,47 @@ impl Mmu {
             Outcome::Verdict(_) => cells,
         };
         if cells > left {
-            self.give_back(now, place, cells - left);
+            self.give_back(now, pg, cells - left);
         }
     }
 
-    /// Picks the next packet of an idle port: [`Tm::next`].
+    /// Picks the next packet of an idle port: [`Tm::dequeue`].
     #[inline(always)]
-    pub fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
-        let departure = self.tm.next(now, port);
-        if self.tm.has_losses() {
+    pub fn dequeue(&mut self, now: Instant, port: usize) -> Option<Departure> {
+        let departure = self.tm.dequeue(now, port);
+        self.leave(now, departure)
+    }
+
+    /// Picks the next packet among the queues that are not paused: [`Tm::dequeue_unpaused`].
+    pub fn dequeue_unpaused(&mut self, now: Instant, port: usize, paused: u64) -> Option<Departure> {
+        let departure = self.tm.dequeue_unpaused(now, port, paused);
+        self.leave(now, departure)
+    }
+
+    /// A packet that was picked gives its cells back.
+    #[inline(always)]
+    fn leave(&mut self, now: Instant, departure: Option<Departure>) -> Option<Departure> {
+        if self.tm.has_evictions() {
             self.take_losses();
         }
         let departure = departure?;
-        let (id, place) = untagged(departure.id);
-        if self.ingress.give_back(place, self.ingress.cells(departure.bytes())) {
-            self.request(now, place, Signal::Xon);
+        let (id, pg) = untagged(departure.id);
+        if self.ingress.give_back(pg, self.ingress.cells(departure.bytes())) {
+            self.request(now, pg, Signal::Xon);
         }
         Some(departure.with_id(id))
     }
 
     #[inline]
-    fn give_back(&mut self, now: Instant, place: usize, cells: u64) {
-        if self.ingress.give_back(place, cells) {
-            self.request(now, place, Signal::Xon);
+    fn give_back(&mut self, now: Instant, pg: usize, cells: u64) {
+        if self.ingress.give_back(pg, cells) {
+            self.request(now, pg, Signal::Xon);
         }
     }
 
     #[cold]
-    fn request(&mut self, at: Instant, place: usize, signal: Signal) {
-        let number = self.ingress.number(place);
+    fn request(&mut self, at: Instant, pg: usize, signal: Signal) {
+        let number = self.ingress.number(pg);
         let counters = &mut self.counters[number];
         match signal {
             Signal::Xoff => {
@@ -320,11 +331,11 @@ impl Mmu {
     /// Packets that lost their place give their cells back. This is made up before anything else happens, and before anybody looks.
     #[inline(never)]
     fn take_losses(&mut self) {
-        let lost: Vec<Lost> = self.tm.losses().collect();
+        let lost: Vec<Eviction> = self.tm.evictions().collect();
         for lost in lost {
-            let (id, place) = untagged(lost.id);
-            self.give_back(lost.at, place, self.ingress.cells(lost.bytes));
-            self.losses.push(Lost { id, ..lost });
+            let (id, pg) = untagged(lost.id);
+            self.give_back(lost.at, pg, self.ingress.cells(lost.bytes));
+            self.evictions.push(Eviction { id, ..lost });
         }
     }
 
@@ -337,19 +348,19 @@ impl Mmu {
     /// Whether there may be any [`Mmu::requests`].
     #[inline(always)]
     pub fn has_requests(&self) -> bool {
-        !self.requests.is_empty() || self.tm.has_losses()
+        !self.requests.is_empty() || self.tm.has_evictions()
     }
 
-    /// As [`Tm::losses`].
-    pub fn losses(&mut self) -> impl Iterator<Item = Lost> {
+    /// As [`Tm::evictions`].
+    pub fn evictions(&mut self) -> impl Iterator<Item = Eviction> {
         self.take_losses();
-        self.losses.drain(..)
+        self.evictions.drain(..)
     }
 
-    /// Whether there are any [`Mmu::losses`].
+    /// Whether there are any [`Mmu::evictions`].
     #[inline(always)]
-    pub fn has_losses(&self) -> bool {
-        !self.losses.is_empty() || self.tm.has_losses()
+    pub fn has_evictions(&self) -> bool {
+        !self.evictions.is_empty() || self.tm.has_evictions()
     }
 
     /// As [`Tm::advance`].
@@ -385,6 +396,20 @@ impl Mmu {
 
     // ---- What can be seen -------------------------------------------------------------------------------------------
 
+    /// A packet that was picked is not sent after all: [`Tm::discard`]. Its cells are back already.
+    pub fn discard(&mut self, port: usize, departure: Departure) {
+        self.tm.discard(port, departure);
+    }
+
+    /// The packets of a queue, with the port and the group that they are charged to.
+    pub fn waiting(&self, queue: usize) -> impl Iterator<Item = (PacketId, usize, u8)> {
+        self.tm.waiting_in(queue).map(|(id, _)| {
+            let (id, pg) = untagged(id);
+            let group = &self.ingress.config().groups[self.ingress.number(pg)];
+            (id, group.port, group.number)
+        })
+    }
+
     /// The egress side.
     pub fn egress(&self) -> &Tm {
         &self.tm
@@ -408,12 +433,12 @@ impl Mmu {
 
 /// The packet's id with the place of its group above it.
 #[inline(always)]
-const fn tagged(packet: &Packet, place: usize) -> PacketId {
-    PacketId(packet.id.0 | (place as u64) << (u64::BITS - PLACE_BITS))
+const fn tagged(packet: &Packet, pg: usize) -> PacketId {
+    PacketId(packet.id.0 | (pg as u64) << (u64::BITS - PG_BITS))
 }
 
 /// The caller's id, and the place of the packet's group.
 #[inline(always)]
 const fn untagged(id: PacketId) -> (PacketId, usize) {
-    (PacketId(id.0 & (MAX_PACKET_IDS - 1)), (id.0 >> (u64::BITS - PLACE_BITS)) as usize)
+    (PacketId(id.0 & (MAX_PACKET_IDS - 1)), (id.0 >> (u64::BITS - PG_BITS)) as usize)
 }

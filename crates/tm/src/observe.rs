@@ -54,7 +54,7 @@ mod tests {
         (0..3).for_each(|id| offer(&mut tm, id));
         let earlier = tm.pool_counters();
         (3..6).for_each(|id| offer(&mut tm, id));
-        tm.next(Instant::ZERO, 0);
+        tm.dequeue(Instant::ZERO, 0);
         let waiting: alloc::vec::Vec<_> = tm.waiting_packets().collect();
         let charged: u64 = waiting.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
         assert_eq!(Bytes::new(charged), tm.used());

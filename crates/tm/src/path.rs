@@ -1,7 +1,7 @@
 //! The path of a packet through the switch: the only place that changes the buffer.
 //!
 //! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call
-//! branches on the policy once and the compiler makes a straight path for each. A [`Datapath`], chosen when the switch
+//! branches on the policy once and the compiler makes a straight path for each. A [`ArrivalPath`], chosen when the switch
 //! is built or reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do
 //! not have.
 
@@ -11,14 +11,14 @@ mod departures;
 use crate::admit::QueueId;
 use crate::buffer::Buffer;
 use crate::config::ValidConfig;
-use crate::counters::Losses;
+use crate::counters::QueueStats;
 use crate::mark::{MarkAction, MarkConfig, Marker, StepConfig};
 use crate::packet::PacketId;
 use crate::rank::Ranker;
 use crate::schedule::{Cursor, Scheduler, SchedulerConfig, Service};
 use crate::trim::{Header, HeaderTurn, TrimConfig};
 use crate::units::{Bytes, Instant};
-use crate::verdict::{Explanation, Holder, Lost, Reason};
+use crate::verdict::{Eviction, Explanation, Holder, Reason};
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 #[repr(align(64))]
 pub(crate) struct Port {
     /// Bit `k` says that queue `k` is not empty.
-    pub(crate) waiting: u64,
+    pub(crate) nonempty: u64,
     /// The index of its queue 0.
     first_queue: usize,
     /// Bytes charged to its queues, now and at most.
@@ -45,14 +45,14 @@ impl Port {
     /// Whether neither data nor headers wait.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting == 0 && self.headers == 0
+        self.nonempty == 0 && self.headers == 0
     }
 
     /// A packet has joined queue `number`, which held `before` bytes.
     #[inline(always)]
     fn grew(&mut self, number: usize, charge: u64, before: u64) {
         if before == 0 {
-            self.waiting |= 1 << number;
+            self.nonempty |= 1 << number;
         }
         self.bytes += charge;
         if self.bytes > self.peak {
@@ -77,15 +77,15 @@ impl Port {
     fn shrank(&mut self, number: usize, charge: u64, after: u64) {
         self.bytes -= charge;
         if after == 0 {
-            self.waiting &= !(1 << number);
+            self.nonempty &= !(1 << number);
         }
     }
 }
 
-/// How packets come into the switch: what its settings ask for beside the policy. All but the last are fast paths, on
-/// which packets are charged by the byte and wait in order of arrival.
+/// What an arrival goes through beside the buffer policy, by the settings of the switch. All but the last are fast
+/// paths: on these a packet is charged its bytes, not whole cells, and packets wait in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Datapath {
+pub(crate) enum ArrivalPath {
     /// The policy alone decides.
     Plain,
     /// There are limits of queues, or a step above which packets are marked.
@@ -105,13 +105,13 @@ pub(crate) trait Checks {
     const AIFO: bool;
 }
 
-/// [`Datapath::Plain`].
+/// [`ArrivalPath::Plain`].
 pub(crate) struct Plain;
 
-/// [`Datapath::Checked`].
+/// [`ArrivalPath::Checked`].
 pub(crate) struct Checked;
 
-/// [`Datapath::Aifo`].
+/// [`ArrivalPath::Aifo`].
 pub(crate) struct Aifo;
 
 impl Checks for Plain {
@@ -129,9 +129,9 @@ impl Checks for Aifo {
     const AIFO: bool = true;
 }
 
-/// How packets leave the switch.
+/// What a departure goes through, by the settings of the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Departing {
+pub(crate) enum DeparturePath {
     /// [`FastRoundRobin`].
     FastRoundRobin,
     /// [`Fast`].
@@ -142,7 +142,8 @@ pub(crate) enum Departing {
 
 /// What is asked when a packet leaves.
 pub(crate) trait Departures {
-    /// No headers, no cells, no order by rank.
+    /// No headers among the data, no cells, no order by rank. A port whose header queue (NDP) holds something leaves
+    /// the fast path for the time being.
     const FAST: bool;
     /// The scheduler is round robin, or there is only one queue to go around.
     const ROUND_ROBIN: bool;
@@ -192,14 +193,15 @@ pub(crate) struct Path {
     pub(crate) ports: Vec<Port>,
     /// The header queue of each port (NDP).
     pub(crate) header_queues: Vec<VecDeque<Header>>,
-    pub(crate) losses: Vec<Losses>,
+    pub(crate) stats: Vec<QueueStats>,
     /// The packet that was dropped last, unless its header was kept.
     pub(crate) last_drop: Option<Dropped>,
-    pub(crate) datapath: Datapath,
-    pub(crate) departing: Departing,
+    pub(crate) arrival_path: ArrivalPath,
+    pub(crate) departure_path: DeparturePath,
     /// The scheduler is round robin, or there is only one queue to go around.
     round_robin: bool,
-    /// What the scheduler remembers of a packet that meets no other is a port's cursor at most.
+    /// A packet that meets no other need not pass through its queue: all that the scheduler would remember of it is the
+    /// cursor of round robin.
     sends_at_once: bool,
     /// Packets have ranks.
     ranked: bool,
@@ -214,12 +216,12 @@ pub(crate) struct Path {
     /// Where step marking starts, if that is the rule.
     step: u64,
     /// Packets that were pushed out, expelled or displaced since the caller asked.
-    pub(crate) untold: Vec<Lost>,
+    pub(crate) evictions: Vec<Eviction>,
     /// From this instant on there is something that the core must do on its own.
     pub(crate) due: Instant,
     /// The next periodic update of the policy.
     pub(crate) next_update: Instant,
-    /// The latest time that a call gave.
+    /// The time of the latest call.
     pub(crate) clock: Instant,
 }
 
@@ -238,10 +240,10 @@ impl Path {
                 })
                 .collect(),
             header_queues: vec![VecDeque::new(); config.rates.len()],
-            losses: vec![Losses::default(); config.total_queues()],
+            stats: vec![QueueStats::default(); config.total_queues()],
             last_drop: None,
-            datapath: Datapath::Full,
-            departing: Departing::Full,
+            arrival_path: ArrivalPath::Full,
+            departure_path: DeparturePath::Full,
             round_robin: false,
             sends_at_once: false,
             ranked: false,
@@ -250,7 +252,7 @@ impl Path {
             queue_capacity: 0,
             watermark: 0,
             step: u64::MAX,
-            untold: Vec::new(),
+            evictions: Vec::new(),
             due: Instant::NEVER,
             next_update: Instant::NEVER,
             clock: Instant::ZERO,
@@ -278,18 +280,18 @@ impl Path {
         self.sends_at_once = self.round_robin || service == Service::Strict;
         self.ranked = config.scheduler.uses_ranks();
         self.sorted = service == Service::OwnOrder;
-        self.datapath = self.choose_datapath();
+        self.arrival_path = self.choose_arrival_path();
         let cuts = matches!(self.config.trim, Some(TrimConfig::CutPayload(_) | TrimConfig::ToQueue(_)));
         // Headers of cut packets may outlast the setting that cut them.
         let headers_wait = self.buffer.queues.iter().any(|queue| queue.headers() > 0);
-        self.departing = match self.datapath == Datapath::Full || cuts || headers_wait {
-            true => Departing::Full,
-            false if self.round_robin => Departing::FastRoundRobin,
-            false => Departing::Fast,
+        self.departure_path = match self.arrival_path == ArrivalPath::Full || cuts || headers_wait {
+            true => DeparturePath::Full,
+            false if self.round_robin => DeparturePath::FastRoundRobin,
+            false => DeparturePath::Fast,
         };
     }
 
-    fn choose_datapath(&self) -> Datapath {
+    fn choose_arrival_path(&self) -> ArrivalPath {
         let config = &self.config;
         let by_the_byte = config.cell.get() == 1 && !config.cell_pointers;
         // A step of 0 marks packets that find an idle wire, too.
@@ -299,24 +301,24 @@ impl Path {
         let limited = self.queue_capacity != u32::MAX || self.watermark != u64::MAX || self.step != u64::MAX;
         let other_test = self.ranked && !self.sorted && (!is_aifo || limited);
         if !by_the_byte || !simple_marking || self.sorted || (self.ranked && !carried) || other_test {
-            Datapath::Full
+            ArrivalPath::Full
         } else if is_aifo {
-            Datapath::Aifo
+            ArrivalPath::Aifo
         } else if limited {
-            Datapath::Checked
+            ArrivalPath::Checked
         } else {
-            Datapath::Plain
+            ArrivalPath::Plain
         }
     }
 
     // ---- Looking in -----------------------------------------------------------------------------
 
-    pub(crate) fn place(&self, queue: usize) -> QueueId {
-        QueueId { port: queue / self.queues, queue }
+    pub(crate) fn queue_id(&self, queue: usize) -> QueueId {
+        QueueId { port: queue / self.queues, index: queue }
     }
 
-    fn number(&self, place: QueueId) -> usize {
-        place.queue - self.ports[place.port].first_queue
+    fn number(&self, queue: QueueId) -> usize {
+        queue.index - self.ports[queue.port].first_queue
     }
 
     fn describe(&self, e: &mut Explanation, now: Instant, queue: usize, charge: u64) {

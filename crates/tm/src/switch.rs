@@ -1,9 +1,10 @@
-//! The traffic manager: [`Tm::offer`] a packet, ask for the [`Tm::next`] one of a port, [`Tm::advance`] the time.
+//! The traffic manager: [`Tm::offer`] a packet, [`Tm::dequeue`] the next one of a port, [`Tm::advance`] the time.
 //!
-//! The core has no clock: every call says what time it is, and times never decrease. What the core does on its own
-//! (periodic updates of a policy, expulsions) it does when a call shows that its time has come, in the order of the
-//! specification: at one instant first transmissions, then updates, then arrivals, then expulsions. So a caller need
-//! not wake it, and gets the same results whether it does or not.
+//! Some things the core does on its own: periodic updates of a policy, and expulsions. It does them when a call shows
+//! that their time has come. So a caller need not wake it, and gets the same results whether it does or not.
+//!
+//! An instant has a fixed order: the transmissions that start, then updates, then arrivals, then expulsions. A caller
+//! keeps to it: at each instant it first dequeues from the ports that have become idle, then offers what arrives.
 
 #[cfg(test)]
 use crate::admit::ActivePolicy;
@@ -12,21 +13,24 @@ use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
 use crate::packet::{Packet, PacketId};
-use crate::path::{Aifo, Checked, Datapath, Departing, Fast, FastRoundRobin, Path, Plain};
+use crate::path::{ArrivalPath, DeparturePath, Fast, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
 use crate::schedule::Scheduler;
 use crate::trim::TrimConfig;
 use crate::units::{Bytes, Duration, Instant, Rate};
-use crate::verdict::{Departure, Explain, Explanation, Lost, Outcome, Reason, Refusal, Threshold, Wire};
+use crate::verdict::{Departure, Eviction, Explain, Explanation, Outcome, Reason, Refusal, Threshold, Wire};
 use crate::view::View;
 use alloc::collections::VecDeque;
 use alloc::format;
 
-/// Where an instant is, for what the core does on its own.
+/// How much of the current instant is over. What the core does on its own comes in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    /// Nothing: transmissions come first.
     Transmissions,
+    /// Transmissions. Updates come before the arrivals.
     Arrivals,
+    /// Transmissions and arrivals. Expulsions come last.
     Over,
 }
 
@@ -35,10 +39,10 @@ enum Phase {
 pub struct Tm {
     path: Path,
     policy: Policy,
-    /// Nothing but dynamic thresholds decides, as in most switches: one branch leads to them.
-    plain_dt: bool,
-    /// Departures take the fast path in round robin, and the policy does not observe them.
-    plain_round_robin: bool,
+    /// Arrivals need nothing but dynamic thresholds, as in most switches: one branch leads there.
+    fast_dt: bool,
+    /// Departures need nothing but round robin: the policy does not observe them.
+    fast_dequeue: bool,
 }
 
 impl Tm {
@@ -48,8 +52,8 @@ impl Tm {
         let next_update = policy.interval().map_or(Instant::NEVER, |interval| Instant::ZERO + interval);
         let mut path = Path::new(config);
         (path.next_update, path.due) = (next_update, next_update);
-        let mut tm = Self { path, policy, plain_dt: false, plain_round_robin: false };
-        tm.choose_branches();
+        let mut tm = Self { path, policy, fast_dt: false, fast_dequeue: false };
+        tm.choose_fast_paths();
         tm
     }
 
@@ -57,21 +61,25 @@ impl Tm {
     #[cfg(test)]
     pub(crate) fn with_erased_policy(mut self) -> Self {
         self.policy = with_policy!(self.policy, policy => ActivePolicy::new(policy).0);
-        self.choose_branches();
+        self.choose_fast_paths();
         self
     }
 
-    fn choose_branches(&mut self) {
-        self.plain_dt = self.path.datapath == Datapath::Plain && matches!(self.policy, Policy::DynamicThresholds(_));
-        let unobserved = !self.policy.observes() && self.policy.interval().is_none();
-        self.plain_round_robin = self.path.departing == Departing::FastRoundRobin && unobserved;
+    fn choose_fast_paths(&mut self) {
+        self.fast_dt =
+            self.path.arrival_path == ArrivalPath::Plain && matches!(self.policy, Policy::DynamicThresholds(_));
+        let unobserved = !self.policy.observes() && !self.policy.expels() && self.policy.interval().is_none();
+        self.fast_dequeue = self.path.departure_path == DeparturePath::FastRoundRobin && unobserved;
     }
 
-    // ---- The path of a packet -------------------------------------------------------------------
+    // ---- A packet's way through the switch ------------------------------------------------------
 
-    /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped. If the wire
-    /// is idle and nothing waits, a packet that joins its queue unmarked leaves at once; else the caller asks an idle
-    /// port for its [`Tm::next`] packet. Packets that lost their place are among the [`Tm::losses`].
+    /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped.
+    ///
+    /// [`Outcome::Sent`] says that it was queued and has left at once: the wire is busy from now on. This is only so if
+    /// the wire was idle, nothing waited at the port, the packet was not marked, it stayed in the queue that it names,
+    /// and no [`Tm::evictions`] are pending. After any other outcome, a caller whose wire is idle calls
+    /// [`Tm::dequeue`].
     ///
     /// # Panics
     /// If the packet names a port, queue or class that does not exist, or is empty or longer than
@@ -91,7 +99,7 @@ impl Tm {
 
     #[inline(always)]
     fn offer_with(&mut self, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome {
-        if self.plain_dt {
+        if self.fast_dt {
             // Nothing is ever due.
             self.advance_clock(now);
             return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, wire, why);
@@ -101,61 +109,81 @@ impl Tm {
         }
         self.advance_clock(now);
         let path = &mut self.path;
-        with_policy!(&mut self.policy, policy => match path.datapath {
-            Datapath::Plain => path.offer_fast::<_, Plain>(policy, now, packet, wire, why),
-            Datapath::Checked => path.offer_fast::<_, Checked>(policy, now, packet, wire, why),
-            Datapath::Aifo => path.offer_fast::<_, Aifo>(policy, now, packet, wire, why),
-            Datapath::Full => path.offer_full(policy, now, *packet, wire, why),
-        })
+        with_policy!(&mut self.policy, policy => path.offer(policy, now, packet, wire, why))
     }
 
     /// Picks the next packet of an idle port. `None` if it has none that may leave now.
     ///
     /// The port is then busy for the serialization time of the packet; the caller keeps track of that, and calls again
     /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are among the
-    /// [`Tm::losses`].
+    /// [`Tm::evictions`].
     #[inline(always)]
-    pub fn next(&mut self, now: Instant, port: usize) -> Option<Departure> {
-        if self.plain_round_robin {
+    pub fn dequeue(&mut self, now: Instant, port: usize) -> Option<Departure> {
+        if self.fast_dequeue {
             self.advance_clock(now);
             self.path.transmit::<_, FastRoundRobin>(&mut Unobserved, now, port)
         } else {
-            self.next_observed(now, port)
+            self.dequeue_observed(now, port)
         }
     }
 
     #[inline]
-    fn next_observed(&mut self, now: Instant, port: usize) -> Option<Departure> {
+    fn dequeue_observed(&mut self, now: Instant, port: usize) -> Option<Departure> {
         if now > self.path.due {
             self.catch_up(now, Phase::Transmissions);
         }
         self.advance_clock(now);
-        if self.path.departing == Departing::FastRoundRobin {
+        if self.path.departure_path == DeparturePath::FastRoundRobin {
             with_policy!(&mut self.policy, policy => self.path.transmit::<_, FastRoundRobin>(policy, now, port))
         } else {
-            self.next_in_order(now, port)
+            self.dequeue_in_order(now, port)
         }
     }
 
-    /// [`Tm::next`] where the queues do not go in turn, or where there is more to ask.
+    /// [`Tm::dequeue`] with a scheduler other than round robin, or on the full path.
     #[inline(never)]
-    fn next_in_order(&mut self, now: Instant, port: usize) -> Option<Departure> {
+    fn dequeue_in_order(&mut self, now: Instant, port: usize) -> Option<Departure> {
         let path = &mut self.path;
-        with_policy!(&mut self.policy, policy => match path.departing {
-            Departing::Full => path.transmit_full(policy, now, port),
+        with_policy!(&mut self.policy, policy => match path.departure_path {
+            DeparturePath::Full => path.transmit_full(policy, now, port),
             _ => path.transmit::<_, Fast>(policy, now, port),
         })
     }
 
-    /// Packets that were waiting and were pushed out, expelled or displaced since this was last asked, in that order.
-    pub fn losses(&mut self) -> impl Iterator<Item = Lost> {
-        self.path.untold.drain(..)
+    /// [`Tm::dequeue`] among the queues that are not paused: bit `k` of `paused` says that queue `k` has to wait. Headers
+    /// that have a queue of their own are never paused. A pause ends a weighted scheduler's visit to a queue, as if the
+    /// queue were empty.
+    pub fn dequeue_unpaused(&mut self, now: Instant, port: usize, paused: u64) -> Option<Departure> {
+        // What is due sees all queues.
+        if now > self.path.due {
+            self.catch_up(now, Phase::Transmissions);
+        }
+        let hidden = self.path.ports[port].nonempty & paused;
+        for number in (0..u64::BITS as usize).filter(|number| hidden >> number & 1 != 0) {
+            self.path.ports[port].cursor.emptied(number);
+            self.path.scheduler.emptied(port, number);
+        }
+        self.path.ports[port].nonempty &= !hidden;
+        let departure = self.dequeue(now, port);
+        self.path.ports[port].nonempty |= hidden;
+        departure
     }
 
-    /// Whether there are any [`Tm::losses`].
+    /// For a port that has packets but may not send any yet (PIEO): when it may.
+    pub fn next_eligible(&self, port: usize) -> Option<Instant> {
+        self.path.scheduler.next_eligible(port)
+    }
+
+    /// Takes the packets that were waiting and were pushed out or expelled since the last call, in the order in which
+    /// that happened.
+    pub fn evictions(&mut self) -> impl Iterator<Item = Eviction> {
+        self.path.evictions.drain(..)
+    }
+
+    /// Whether [`Tm::evictions`] are pending.
     #[inline(always)]
-    pub fn has_losses(&self) -> bool {
-        !self.path.untold.is_empty()
+    pub fn has_evictions(&self) -> bool {
+        !self.path.evictions.is_empty()
     }
 
     #[inline(always)]
@@ -191,7 +219,7 @@ impl Tm {
     /// [`Tm::offer`] of a packet under another id. Where dynamic thresholds alone decide, no packet is copied.
     #[inline(always)]
     pub(crate) fn offer_as(&mut self, now: Instant, packet: &Packet, id: PacketId, wire: Wire) -> Outcome {
-        if self.plain_dt {
+        if self.fast_dt {
             self.advance_clock(now);
             let packet = Packet { id, ..*packet };
             return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, &packet, wire, &mut ());
@@ -247,7 +275,8 @@ impl Tm {
     // ---- Reconfiguration ------------------------------------------------------------------------
 
     /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking,
-    /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why.
+    /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why. It
+    /// applies from the time of the latest call on: [`Tm::advance`] first, to change settings at another instant.
     ///
     /// The ports, the queues, the buffer and its cells stay as they are. A policy of the same kind goes on from what it
     /// has measured. The scheduler may change among those that keep packets in order of arrival at any time; to or from
@@ -330,18 +359,13 @@ impl Tm {
         self.path.read_settings();
         policy.succeed(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
         self.policy = policy;
-        self.choose_branches();
+        self.choose_fast_paths();
         let path = &mut self.path;
         path.due = path.next_update;
-        with_policy!(&self.policy, policy => path.see_to_expulsions(policy, path.clock, false));
+        with_policy!(&self.policy, policy => path.schedule_expulsion(policy, path.clock, false));
     }
 
     // ---- Decisions made elsewhere, and checks ---------------------------------------------------
-
-    /// For a port that has packets but may not send any yet (PIEO): when it may.
-    pub fn next_eligible(&self, port: usize) -> Option<Instant> {
-        self.path.scheduler.next_eligible(port)
-    }
 
     /// A packet was refused before it got here, by a program in front of the traffic manager: it counts as offered, and
     /// as dropped or trimmed.
@@ -351,10 +375,10 @@ impl Tm {
     #[cold]
     pub fn refuse(&mut self, packet: &Packet, refusal: Refusal) {
         assert!((packet.queue as usize) < self.path.config.queues, "the packet names a queue of its port");
-        let losses = &mut self.path.losses[packet.port as usize * self.path.config.queues + packet.queue as usize];
+        let stats = &mut self.path.stats[packet.port as usize * self.path.config.queues + packet.queue as usize];
         match refusal {
-            Refusal::Dropped(reason) => losses.drop(reason, packet.bytes),
-            Refusal::Trimmed => losses.mirrored.add(packet.bytes),
+            Refusal::Dropped(reason) => stats.drop(reason, packet.bytes),
+            Refusal::Trimmed => stats.mirrored.add(packet.bytes),
         }
     }
 
@@ -364,7 +388,7 @@ impl Tm {
     #[cold]
     pub fn keep_header(&mut self, id: PacketId) -> bool {
         let Some(dropped) = self.path.last_drop.take_if(|dropped| dropped.id == id) else { return false };
-        self.path.losses[dropped.queue as usize].keep_header(dropped.reason, dropped.bytes);
+        self.path.stats[dropped.queue as usize].keep_header(dropped.reason, dropped.bytes);
         true
     }
 
@@ -376,19 +400,19 @@ impl Tm {
     #[cold]
     #[allow(clippy::needless_pass_by_value, reason = "what was given back cannot be sent")]
     pub fn discard(&mut self, port: usize, departure: Departure) {
-        let (bytes, losses) =
-            (departure.bytes(), &mut self.path.losses[port * self.path.config.queues + departure.number()]);
+        let (bytes, stats) =
+            (departure.bytes(), &mut self.path.stats[port * self.path.config.queues + departure.number()]);
         if departure.is_header() {
-            losses.discard_header(bytes);
+            stats.discard_header(bytes);
         } else {
-            losses.drop(Reason::Expelled, bytes);
+            stats.drop(Reason::Expelled, bytes);
             self.path.buffer.read_beyond_sent += u64::from(bytes);
         }
     }
 
     /// The packets of a queue, with the bytes that they are charged.
     pub(crate) fn waiting_in(&self, queue: usize) -> impl Iterator<Item = (PacketId, u32)> {
-        let slots = self.path.scheduler.waiting(self.path.place(queue), self.path.sorted, &self.path.buffer);
+        let slots = self.path.scheduler.waiting(self.path.queue_id(queue), self.path.sorted, &self.path.buffer);
         slots.into_iter().map(|slot| {
             let descriptor = self.path.buffer.slots.get(slot);
             (descriptor.id, descriptor.charge() as u32)
@@ -397,24 +421,24 @@ impl Tm {
 
     /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
-        let Path { buffer, ports, scheduler, losses, header_queues, config, sorted, .. } = &self.path;
-        let waiting = |queue| scheduler.waiting(self.path.place(queue), *sorted, buffer);
+        let Path { buffer, ports, scheduler, stats, header_queues, config, sorted, .. } = &self.path;
+        let waiting = |queue| scheduler.waiting(self.path.queue_id(queue), *sorted, buffer);
         let ports_agree = ports.iter().zip(header_queues).enumerate().all(|(p, (port, headers))| {
             let queues = &buffer.queues[p * config.queues..(p + 1) * config.queues];
             let mask = queues.iter().enumerate().fold(0, |mask, (k, queue)| mask | u64::from(queue.bytes > 0) << k);
-            port.waiting == mask
+            port.nonempty == mask
                 && port.bytes == queues.iter().map(|queue| queue.bytes).sum::<u64>()
                 && port.headers as usize == headers.len()
         });
-        // What was admitted and is not evicted waits or has left.
-        let queues_agree = buffer.queues.iter().zip(losses).all(|(queue, losses)| {
-            let (totals, evicted) = (queue.totals(), losses.evicted());
+        // What has left is not counted: it is what was admitted, neither waits nor was evicted. It is never negative.
+        let queues_agree = buffer.queues.iter().zip(stats).all(|(queue, stats)| {
+            let (totals, evicted) = (queue.totals(), stats.evicted());
             totals.admitted.packets >= totals.waiting_whole.packets + evicted.packets
                 && totals.admitted.bytes >= totals.waiting_whole.bytes + evicted.bytes
         });
         // A header waits in a queue of headers, waits among the data, has left, or was lost.
-        let trimmed: u64 = losses.iter().map(|losses| losses.trimmed.packets).sum();
-        let gone: u64 = losses.iter().map(|losses| losses.headers_sent.packets + losses.headers_lost.packets).sum();
+        let trimmed: u64 = stats.iter().map(|stats| stats.trimmed.packets).sum();
+        let gone: u64 = stats.iter().map(|stats| stats.headers_sent.packets + stats.headers_lost.packets).sum();
         let apart: usize = header_queues.iter().map(VecDeque::len).sum();
         let among_data: u64 = buffer.queues.iter().map(|queue| u64::from(queue.headers())).sum();
         buffer.is_consistent(waiting) && ports_agree && queues_agree && trimmed == gone + apart as u64 + among_data
@@ -461,22 +485,22 @@ impl View for Tm {
     }
 
     #[inline]
-    fn waiting_queues(&self, port: usize) -> u64 {
-        self.path.ports[port].waiting
+    fn nonempty_queues(&self, port: usize) -> u64 {
+        self.path.ports[port].nonempty
     }
 
     fn threshold(&self, queue: usize) -> Option<Threshold> {
-        self.policy.threshold(self.path.place(queue), &self.path.buffer)
+        self.policy.threshold(self.path.queue_id(queue), &self.path.buffer)
     }
 
     fn queue_counters(&self, queue: usize) -> Counters {
-        Counters::new(&self.path.buffer.queues[queue].totals(), &self.path.losses[queue])
+        Counters::new(&self.path.buffer.queues[queue].totals(), &self.path.stats[queue])
     }
 
     fn memory_reads(&self) -> MemoryReads {
         MemoryReads {
             transmission: Bytes::new(self.pool_counters().sent.bytes + self.path.buffer.read_beyond_sent),
-            expulsion: Bytes::new(self.path.buffer.read_for_expulsion),
+            expulsion: Bytes::new(self.path.buffer.read_for_eviction),
         }
     }
 

@@ -157,7 +157,7 @@ pub enum Verdict {
 pub enum Refusal {
     /// It is gone.
     Dropped(Reason),
-    /// Its payload was cut; its header, if it arrives, is a packet of its own.
+    /// Its payload was cut by the program in front. Its header, if it arrives here, is offered as a packet of its own.
     Trimmed,
 }
 
@@ -173,10 +173,10 @@ pub enum Wire {
 /// What becomes of a packet that is offered to the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and leaves at once. Nothing was
-    /// lost.
+    /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and has left at once. Nothing was
+    /// evicted. [`Tm::offer`](crate::Tm::offer) has the conditions.
     Sent,
-    /// It waits, whole or in part, or it was rejected.
+    /// The packet waits, or its header does, or it was rejected.
     Verdict(Verdict),
 }
 
@@ -206,9 +206,9 @@ impl From<Verdict> for Outcome {
     }
 }
 
-/// A packet that was waiting and is gone: pushed out, expelled, or displaced by a better rank.
+/// A packet that was waiting and is gone: pushed out for another packet, or expelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lost {
+pub struct Eviction {
     /// The packet.
     pub id: PacketId,
     /// When.

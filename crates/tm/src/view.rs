@@ -51,14 +51,14 @@ pub trait View {
     }
 
     /// Which queues of a port hold packets: bit `k` stands for queue number `k`.
-    fn waiting_queues(&self, port: usize) -> u64 {
+    fn nonempty_queues(&self, port: usize) -> u64 {
         let holds = |queue: usize| self.queue_bytes(self.queue_index(port, queue)) > Bytes::ZERO;
         (0..self.config().queues).fold(0, |bits, queue| bits | u64::from(holds(queue)) << queue)
     }
 
     /// Whether a port has anything to send, now or later.
     fn has_packets(&self, port: usize) -> bool {
-        self.waiting_queues(port) != 0 || self.header_packets(port) > 0
+        self.nonempty_queues(port) != 0 || self.header_packets(port) > 0
     }
 
     /// The counters of a port: the sums over its queues, and its own peak.

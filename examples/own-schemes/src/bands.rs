@@ -8,7 +8,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct BandsConfig {
         /// Packets of a smaller rank are in the first band.
-        pub bound: u64 = 10_000 => needed "10000",
+        pub bound: u64 = 10_000 => needed,
     }
 }
 

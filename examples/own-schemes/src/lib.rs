@@ -19,7 +19,7 @@ pub use ring::Ring;
 
 use forebay_settings::register as known;
 use forebay_sim::topology::register_topology;
-use forebay_sim::transport::{CustomTransport, register_transport};
+use forebay_sim::transport::custom_transport;
 use forebay_sim::workload::register_workload;
 use forebay_tm::admit::{CustomPolicy, PolicyConfig};
 use forebay_tm::mark::{CustomMark, MarkConfig};
@@ -54,7 +54,7 @@ pub fn register() -> bool {
         && known(scheduler(BandsConfig::default()))
         && known(rank(AgedConfig::default()))
         && known(marking(PoolStepConfig::default()))
-        && register_transport(CustomTransport::new("gentle", about, GentleConfig::default()))
+        && known(custom_transport("gentle", about, GentleConfig::default()))
         && register_workload::<Relay>("relay", "data that goes around hosts, each of which passes it on")
         && register_topology::<Ring>("ring", "switches in a ring, with hosts at each")
 }

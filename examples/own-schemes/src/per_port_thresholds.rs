@@ -12,7 +12,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PerPortThresholdsConfig {
         /// The alpha of a port: its non-empty queues share it.
-        pub alpha: f64 = 1.0 => needed "1.0",
+        pub alpha: f64 = 1.0 => needed,
     }
 }
 
@@ -25,7 +25,7 @@ impl PolicySettings for PerPortThresholdsConfig {
     }
 
     fn start(&self, switch: &ValidConfig) -> ActivePolicy {
-        ActivePolicy::new(PerPortThresholds { alpha: self.alpha, waiting: vec![0; switch.rates.len()] })
+        ActivePolicy::new(PerPortThresholds { alpha: self.alpha, nonempty: vec![0; switch.rates.len()] })
     }
 }
 
@@ -33,12 +33,13 @@ impl PolicySettings for PerPortThresholdsConfig {
 struct PerPortThresholds {
     alpha: f64,
     /// Per port: its non-empty queues.
-    waiting: Vec<u32>,
+    nonempty: Vec<u32>,
 }
 
 impl PerPortThresholds {
-    fn threshold(&self, port: usize, queue: usize, buffer: &Buffer) -> Threshold {
-        let n = self.waiting[port] + u32::from(buffer.length(queue) == 0);
+    fn threshold(&self, queue: QueueId, buffer: &Buffer) -> Threshold {
+        // The queue counts with its packet, even if it is empty now.
+        let n = self.nonempty[queue.port] + u32::from(buffer.length(queue.index) == 0);
         let (alpha, remaining) = (self.alpha / f64::from(n), buffer.remaining());
         Threshold {
             value: alpha * remaining as f64,
@@ -54,21 +55,21 @@ impl BufferPolicy for PerPortThresholds {
     const OBSERVES: bool = true;
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        let threshold = self.threshold(arrival.packet.port as usize, arrival.queue, buffer);
+        let threshold = self.threshold(arrival.queue, buffer);
         why.note(|e| e.threshold = Some(threshold));
         Admission::below(threshold.value, &arrival, buffer)
     }
 
     fn enqueued(&mut self, queue: QueueId, before: u64, _: u64) {
-        self.waiting[queue.port] += u32::from(before == 0);
+        self.nonempty[queue.port] += u32::from(before == 0);
     }
 
     fn dequeued(&mut self, queue: QueueId, _: u64, after: u64, _: u32) {
-        self.waiting[queue.port] -= u32::from(after == 0);
+        self.nonempty[queue.port] -= u32::from(after == 0);
     }
 
     fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(queue.port, queue.queue, buffer))
+        Some(self.threshold(queue, buffer))
     }
 
     /// The counts follow from the lengths of the queues, which `enqueued` has told already.

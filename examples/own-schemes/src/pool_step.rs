@@ -9,7 +9,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PoolStepConfig {
         /// From so many bytes in the buffer on everything is marked.
-        pub threshold: Bytes = Bytes::new(100_000) => needed "\"100KB\"",
+        pub threshold: Bytes = Bytes::new(100_000) => needed,
     }
 }
 

@@ -1,19 +1,20 @@
 //! Relays: the data of a host goes around all others, each of which passes it on when it has all of it.
 
-use forebay_sim::described::{self, Diagnostic, Field};
+use forebay_settings::check::{flow_size, lasts};
+use forebay_settings::{Diagnostic, read_settings};
 use forebay_sim::flow::FlowSpec;
-use forebay_sim::settings;
 use forebay_sim::workload::{Draft, Planner, Reader, WorkloadSettings};
-use forebay_tm::{Bytes, Duration, Instant};
+use forebay_tm::described::{Field, Kind};
+use forebay_tm::{Bytes, Duration, Instant, settings};
 
 settings! {
     /// What is relayed, and how often.
     #[derive(Clone, Debug, PartialEq)]
     pub struct RelayKeys {
         /// What goes around.
-        pub bytes: Bytes = Bytes::new(100_000); described::check::flow_size => needed,
+        pub bytes: Bytes = Bytes::new(100_000); flow_size => given,
         /// A new relay starts so often.
-        pub every: Duration = Duration::from_us(100); described::check::lasts,
+        pub every: Duration = Duration::from_us(100); lasts,
     }
 }
 
@@ -26,15 +27,12 @@ pub struct Relay {
 }
 
 impl WorkloadSettings for Relay {
-    const FIELDS: &'static [Field] = &[
-        RelayKeys::FIELDS[0],
-        RelayKeys::FIELDS[1],
-        Field::optional("hosts", "hosts", "Who takes part; default all."),
-    ];
+    const FIELDS: &'static [&'static [Field]] =
+        &[RelayKeys::FIELDS, &[Field::optional("hosts", Kind::Special("hosts"), "Who takes part; default all.")]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let mut keys = RelayKeys::default();
-        described::read(reader.table, &mut keys)?;
+        read_settings(reader.table, &mut keys)?;
         Ok(Self { keys, hosts: reader.group()? })
     }
 

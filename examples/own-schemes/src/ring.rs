@@ -1,11 +1,11 @@
 //! Switches in a ring: each has hosts, and a cable to the next.
 
-use forebay_sim::described::check::{carries, delay};
+use forebay_settings::check::{carries, delay};
 use forebay_sim::network::NetworkPlan;
-use forebay_sim::settings;
 use forebay_sim::topology::{
     Builder, MAX_HOSTS, MAX_PORTS, MAX_SWITCHES, TopologyError, TopologySettings, check_count, check_total,
 };
+use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
@@ -13,15 +13,15 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct Ring {
         /// Switches.
-        pub switches: usize = 4 => needed,
+        pub switches: usize = 4 => given,
         /// Hosts at each switch.
-        pub hosts_per_switch: usize = 2 => needed,
+        pub hosts_per_switch: usize = 2 => given,
         /// The rate of each host's cable.
-        pub rate: Rate = Rate::from_gbps(10); carries => needed,
+        pub rate: Rate = Rate::from_gbps(10); carries => given,
         /// The rate of each cable between switches.
         pub ring_rate: Rate = Rate::from_gbps(10); carries => like rate,
         /// The delay of all cables.
-        pub delay: Duration = Duration::from_us(1); delay => needed,
+        pub delay: Duration = Duration::from_us(1); delay => given,
     }
 }
 

@@ -55,7 +55,7 @@ fn waiting(config: impl FnOnce(&mut TmConfig), ranks: &[u64]) -> (Tm, Vec<Outcom
 /// The packets in the order in which they leave.
 fn order(tm: &mut Tm) -> Vec<u64> {
     let now = Instant::ZERO + Duration::from_us(1);
-    core::iter::from_fn(|| tm.next(now, 0)).map(|departure| departure.id.0).collect()
+    core::iter::from_fn(|| tm.dequeue(now, 0)).map(|departure| departure.id.0).collect()
 }
 
 #[test]

@@ -19,18 +19,19 @@ from ._forebay import (
     BufferView,
     Departure,
     Error,
+    Eviction,
     Explanation,
     FlowLimits,
     InternalError,
-    Lost,
     Outcome,
+    RankedPacket,
     Table,
     __version__,
 )
 from ._replay import Replay, Switch, Tm, replay
 from ._result import Result, load
 from ._scenario import Check, Scenario
-from ._schemes import CongestionControl, Policy, register
+from ._schemes import CongestionControl, Policy, RankFunction, register
 from ._summary import (
     BufferGroup,
     Cost,
@@ -60,17 +61,19 @@ __all__ = [
     "DropCount",
     "Engine",
     "Error",
+    "Eviction",
     "Explanation",
     "FlowGroup",
     "FlowLimits",
     "InternalError",
     "LinkGroup",
     "Load",
-    "Lost",
     "Measure",
     "Outcome",
     "Policy",
     "QueryGroup",
+    "RankFunction",
+    "RankedPacket",
     "Replay",
     "Result",
     "RunInfo",

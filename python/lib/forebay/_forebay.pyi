@@ -16,9 +16,10 @@ __all__ = [
     "Explanation",
     "FlowLimits",
     "InternalError",
-    "Lost",
+    "Eviction",
     "Outcome",
     "Prepared",
+    "RankedPacket",
     "Replay",
     "Run",
     "SweepPlan",
@@ -41,6 +42,7 @@ __all__ = [
     "prepare",
     "register_control",
     "register_policy",
+    "register_rank",
     "replay_columns",
     "replay_file",
     "replay_stream",
@@ -132,7 +134,7 @@ class Departure:
     def is_header(self) -> bool: ...
 
 @final
-class Lost:
+class Eviction:
     @property
     def id(self) -> int: ...
     @property
@@ -207,9 +209,9 @@ class Tm:
         id: int = ...,
         wire_idle: bool = False,
     ) -> Explanation: ...
-    def next(self, now: int, port: int) -> Optional[Departure]: ...
+    def dequeue(self, now: int, port: int) -> Optional[Departure]: ...
     def advance(self, now: int) -> None: ...
-    def losses(self) -> list[Lost]: ...
+    def evictions(self) -> list[Eviction]: ...
     def transmission_time(self, port: int, bytes: int) -> int: ...
     def queue_bytes(self, port: int, queue: int) -> int: ...
     def queue_packets(self, port: int, queue: int) -> int: ...
@@ -265,6 +267,7 @@ def run_job(
 _Settings = list[tuple[str, str, Any]]
 
 def register_policy(class_: type, name: str, about: str, settings: _Settings, /) -> bool: ...
+def register_rank(class_: type, name: str, about: str, settings: _Settings, /) -> bool: ...
 def register_control(class_: type, name: str, about: str, settings: _Settings, /) -> bool: ...
 
 @final
@@ -297,6 +300,25 @@ class ArrivingPacket:
     #: The index of that queue in `lengths`.
     index: int
     flow: int
+    rank: int
+    class_: int
+    #: Sent in the first round trip.
+    unscheduled: bool
+    #: ECN-capable.
+    ect: bool
+
+@final
+class RankedPacket:
+    """A packet, as a rank function sees it."""
+
+    #: Its length.
+    bytes: int
+    #: The port that it leaves by.
+    port: int
+    #: The number of its queue at that port.
+    queue: int
+    flow: int
+    #: The rank that it carries.
     rank: int
     class_: int
     #: Sent in the first round trip.

@@ -153,11 +153,13 @@ def _stat(distribution: Optional[Distribution], stat: str) -> Optional[float]:
 
 
 def bars(ax: Any, points: Mapping[str, Sequence[float]], label: str) -> Any:
-    """A bar for each point, with the interval of its mean."""
+    """A bar for each point, with the interval of its mean, which ends at 0: nothing that is drawn here can be less."""
     names = list(points)
     means = [interval(list(values)) for values in points.values()]
     heights = [mean or 0.0 for mean, _ in means]
-    ax.bar(range(len(names)), heights, yerr=[half or 0.0 for _, half in means], capsize=4)
+    above = [half or 0.0 for _, half in means]
+    below = [min(half, height) for half, height in zip(above, heights)]
+    ax.bar(range(len(names)), heights, yerr=[below, above], capsize=4)
     ax.set(ylabel=label)
     turned = {"rotation": 20, "ha": "right"} if len(names) > 3 else {}
     ax.set_xticks(range(len(names)), names, **turned)

@@ -96,9 +96,9 @@ class Result:
         return self._run.table("holders")
 
     @cached_property
-    def answers(self) -> Table:
+    def responses(self) -> Table:
         """The flows that `measure.trace_flows` names, over time."""
-        return self._run.table("answers")
+        return self._run.table("responses")
 
     @cached_property
     def chips(self) -> Table:
@@ -109,6 +109,21 @@ class Result:
     def controls(self) -> Table:
         """What the control planes of programmable chips did."""
         return self._run.table("controls")
+
+    @cached_property
+    def pauses(self) -> Table:
+        """What priority groups asked for (priority flow control)."""
+        return self._run.table("pauses")
+
+    @cached_property
+    def paused(self) -> Table:
+        """The classes of ports and hosts that were paused."""
+        return self._run.table("paused")
+
+    @cached_property
+    def storms(self) -> Table:
+        """Storms that PFC watchdogs saw."""
+        return self._run.table("storms")
 
     @property
     def toml(self) -> str:

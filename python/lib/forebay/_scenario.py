@@ -94,18 +94,19 @@ class Scenario:
         return Check(text, warnings)
 
     def run(
-        self, *, seed: Optional[int] = None, threads: int = 1, progress: _progress.Progress = None
+        self, *, seed: Optional[int] = None, threads: Optional[int] = None, progress: _progress.Progress = None
     ) -> Result:
         """Runs the scenario. Ctrl-C stops it. `progress` is None (a bar in terminals and notebooks), True, False, or a
-        function of the share that is done and a text. A run has one thread: any other number is refused."""
-        if isinstance(threads, bool) or threads != 1:
-            remedy = "leave threads out; sweep(jobs=) makes several runs at the same time"
-            raise refused("threads", f"{threads!r}: a run has one thread", remedy)
+        function of the share that is done and a text. `threads` are as many as there are idle cores unless it says
+        otherwise, or fewer where more would not make it faster; the results are the same for every number."""
+        is_number = isinstance(threads, int) and not isinstance(threads, bool)
+        if threads is not None and not (is_number and 1 <= threads <= 4096):
+            raise refused("threads", f"{threads!r} is not a number of threads", "give 1 to 4096, or leave it out")
         prepared = self._prepared
         if seed is not None and seed_of(seed) != prepared.seed:
             prepared = self.override(seed=seed_of(seed))._prepared
         with _progress.Bar(progress, prepared.name) as bar:
-            return Result(prepared.run(_progress.of_run(bar)))
+            return Result(prepared.run(_progress.of_run(bar), threads))
 
     def __repr__(self) -> str:
         return f"<forebay.Scenario {self.name!r}, seed {self.seed}>"

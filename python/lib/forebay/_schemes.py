@@ -1,4 +1,4 @@
-"""Schemes written in Python: buffer policies and congestion controls.
+"""Schemes written in Python: buffer policies, rank functions and congestion controls.
 
 A class gives its settings as annotated attributes with defaults, and is made known by `register`. Files and overrides
 then choose it by its name. It runs slowly, but in the same places as the built-in ones: replays, `Tm` and the simulator.
@@ -7,11 +7,11 @@ then choose it by its name. It runs slowly, but in the same places as the built-
 from __future__ import annotations
 
 import re
-from typing import Any, Iterable, Optional, Type, TypeVar, Union, get_type_hints
+from typing import Any, Callable, Iterable, Optional, Type, TypeVar, get_type_hints
 
 from . import _forebay
 from ._errors import refused
-from ._forebay import Ack, ArrivingPacket, BufferView, FlowLimits
+from ._forebay import Ack, ArrivingPacket, BufferView, FlowLimits, RankedPacket
 
 
 class Policy:
@@ -50,6 +50,33 @@ class Policy:
         """The periodic update."""
 
 
+class RankFunction:
+    """A rank function: what a rank scheduler (PIFO, SP-PIFO, PIEO, AIFO) sorts by. Smaller is more important.
+
+    There is one object for each switch. Its settings are set before `check` and `start` are called.
+    """
+
+    #: Its name in files; without one, that of the class in small letters.
+    name: str = ""
+
+    def check(self) -> None:
+        """Raises ValueError if the settings cannot be."""
+
+    def start(self, ports: int, queues: int) -> None:
+        """A switch starts, with so many ports and queues of each."""
+
+    def rank(self, now: int, packet: RankedPacket) -> int:
+        """The rank of a packet that arrives now, in picoseconds. The packet may be dropped after all, and `explain` asks, too: nothing
+        is to be changed here, but in `joined`."""
+        raise NotImplementedError
+
+    def joined(self, packet: RankedPacket, rank: int) -> None:
+        """The packet has joined its queue with this rank."""
+
+    def picked(self, port: int, rank: int, empty: bool) -> None:
+        """A packet of this rank was picked at a port; `empty` if none is left there."""
+
+
 class CongestionControl:
     """A congestion control: TCP with a window, or a rate, of its own. There is one object for each flow."""
 
@@ -76,8 +103,14 @@ class CongestionControl:
         """The retransmission timer has run out; `again` if no new data was acknowledged since it last did."""
 
 
-Scheme = Union[Policy, CongestionControl]
 S = TypeVar("S", bound=Type[Any])
+
+#: What a scheme may be, and how it is made known.
+_KINDS: dict[Type[Any], Callable[..., bool]] = {
+    Policy: _forebay.register_policy,
+    RankFunction: _forebay.register_rank,
+    CongestionControl: _forebay.register_control,
+}
 
 #: What was registered, by name, to be told to other processes.
 _registered: dict[str, Type[Any]] = {}
@@ -110,21 +143,22 @@ def _settings(scheme: Type[Any], base: Type[Any]) -> list[tuple[str, str, Any]]:
 
 
 def register(scheme: S) -> S:
-    """Makes a policy or a congestion control known by its name; to be used as a decorator. A class of the same name that
-    was registered before is replaced."""
-    base = next((base for base in (Policy, CongestionControl) if isinstance(scheme, type) and issubclass(scheme, base)), None)
+    """Makes a policy, a rank function or a congestion control known by its name; to be used as a decorator. A class of the
+    same name that was registered before is replaced."""
+    base = next((base for base in _KINDS if isinstance(scheme, type) and issubclass(scheme, base)), None)
     if base is None or scheme is base:
-        remedy = "give a subclass of forebay.Policy or forebay.CongestionControl"
+        remedy = "give a subclass of forebay.Policy, forebay.RankFunction or forebay.CongestionControl"
         raise refused("register", f"{scheme!r} is not a scheme", remedy)
     if base is Policy and scheme.threshold is Policy.threshold and scheme.admit is Policy.admit:
         raise refused("register", f"{scheme.__name__} decides nothing", "write threshold, or admit")
+    if base is RankFunction and scheme.rank is RankFunction.rank:
+        raise refused("register", f"{scheme.__name__} ranks nothing", "write rank")
     name = name_of(scheme)
     known = _registered.get(name)
     if known is not None and not issubclass(known, base):
         raise refused("register", f"{name} is a scheme of another kind", "give another name")
     about = " ".join((scheme.__doc__ or f"{scheme.__name__}, written in Python.").split("\n\n")[0].split())
-    call = _forebay.register_policy if base is Policy else _forebay.register_control
-    if not call(scheme, name, about, _settings(scheme, base)):
+    if not _KINDS[base](scheme, name, about, _settings(scheme, base)):
         raise refused("register", f"Forebay has a scheme called {name}", "give another name")
     _registered[name] = scheme
     return scheme

@@ -10,7 +10,7 @@ use forebay_live::offline::{self, Input, Stopped};
 use forebay_live::pool::Pool;
 use forebay_live::settings::{Interface, LiveConfig};
 use forebay_tm::drive::Observer;
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, Tm, Verdict};
+use forebay_tm::{Departure, Eviction, Instant, Packet, PacketId, Tm, Verdict};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -62,10 +62,10 @@ impl FrameObserver for ArrivalLog {
         }
     }
 
-    fn lost(&mut self, lost: &Lost) {
-        let lost = Lost { id: self.number(lost.id), ..*lost };
+    fn evicted(&mut self, eviction: &Eviction) {
+        let eviction = Eviction { id: self.number(eviction.id), ..*eviction };
         if let Some(verdicts) = &mut self.verdicts {
-            verdicts.lost(lost);
+            verdicts.evicted(eviction);
         }
     }
 }

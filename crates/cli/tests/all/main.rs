@@ -21,4 +21,6 @@ mod simulation;
 mod simulation_errors;
 mod slurm;
 mod sonic;
+mod threads;
 mod vectors;
+mod warm_up;

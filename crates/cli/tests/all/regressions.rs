@@ -141,3 +141,20 @@ fn the_last_instant_is_an_error_and_not_an_endless_loop() {
         assert!(refused(&replay(directory.path(), &[])).contains("end of time"));
     }
 }
+
+/// It only said "cannot be told", after all runs. What is wrong is told before a lab is made.
+#[test]
+fn an_expectation_about_a_number_that_there_is_not_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let lab = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab");
+    let text = std::fs::read_to_string(format!("{lab}/occamy-qct.toml")).unwrap();
+    let text = text.replace("\"scenarios/", &format!("\"{lab}/scenarios/")).replacen("dropped_packets", "drops", 1);
+    let line = 1 + text.lines().position(|line| line.contains("\"drops\"")).unwrap();
+    std::fs::write(directory.path().join("e.toml"), text).unwrap();
+    let output = forebay(directory.path()).args(["lab", "--prefix", "fbex", "run", "e.toml"]).output().unwrap();
+    let error = refused(&output);
+    let place = format!("error: e.toml:{line}: expect.0.metric: \"drops\" is no number of this experiment");
+    assert!(error.starts_with(&place), "{error}");
+    assert!(error.contains("dropped_packets") && error.contains("query.p99_us"), "{error}");
+    assert!(!directory.path().join("results").exists());
+}

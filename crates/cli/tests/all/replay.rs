@@ -478,7 +478,10 @@ fn pauses_are_written_in_turn() {
     // Who knows one side alone says so.
     let output = replay(directory.path(), &["--compare", "dt,cs"]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(2) && error.contains("only replays have an ingress side yet"), "{error}");
+    assert!(
+        output.status.code() == Some(2) && error.contains("only replays and scenarios have an ingress side yet"),
+        "{error}"
+    );
     let other =
         written("ports = 1\nrate = \"1Gbps\"\nbuffer = 1000\n[policy]\nkind = \"cs\"\n", "time_ps,bytes,port,queue\n");
     let output = replay(other.path(), &["--pauses", "p.csv"]).output().unwrap();

@@ -180,6 +180,19 @@ fn results_of_another_scenario_or_version_are_kept() {
 }
 
 #[test]
+fn a_directory_that_another_command_writes_to_is_left_alone() {
+    let directory = directory();
+    let claim = forebay_runner::destination::Claim::take(&directory.path().join("out")).unwrap();
+    for command in ["run", "sweep"] {
+        let error = refused(directory.path(), &format!("{command} small.toml --out out --force"));
+        assert!(error.contains("out: another forebay is writing to this directory"), "{error}");
+    }
+    assert_eq!(files(directory.path()).len(), 1);
+    drop(claim);
+    printed(directory.path(), "run small.toml --out out");
+}
+
+#[test]
 fn runs_of_another_build_are_run_again_and_that_is_said() {
     let directory = directory();
     let sweep = "sweep small.toml --seeds 1-2 --out s";

@@ -3,34 +3,20 @@
 use crate::simulation;
 
 use forebay_results::Table;
+use forebay_results::directory::file_names;
 use simulation::{command, directory, files, forebay};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What every run leaves.
-const FILES: [&str; 19] = [
-    "answers.parquet",
-    "breakdown.parquet",
-    "buffers.parquet",
-    "chips.parquet",
-    "collectives.parquet",
-    "controls.parquet",
-    "drops.parquet",
-    "flows.parquet",
-    "holders.parquet",
-    "hops.parquet",
-    "ports.parquet",
-    "progress.parquet",
-    "queries.parquet",
-    "queue_timeline.parquet",
-    "queues.parquet",
-    "scenario.toml",
-    "summary.json",
-    "timeline.parquet",
-    "topology.parquet",
-];
+/// What every run leaves, in order: the tables as Parquet, the scenario and the summary.
+fn kept() -> Vec<String> {
+    let mut names: Vec<String> = file_names().filter(|name| !name.ends_with(".csv")).collect();
+    names.sort();
+    assert!(names.iter().any(|name| name == "flows.parquet") && names.iter().any(|name| name == "summary.json"));
+    names
+}
 
 fn printed(directory: &Path, args: &str) -> String {
     let output = forebay(directory, args);
@@ -60,7 +46,7 @@ fn without_cost(summary: &str) -> &str {
 }
 
 /// The files of a directory, and summaries without what cannot be repeated.
-fn repeatable(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(crate) fn repeatable(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let cut = |(name, contents): (PathBuf, Vec<u8>)| {
         if !name.ends_with("summary.json") {
             return (name, contents);
@@ -81,7 +67,8 @@ fn assert_snapshot(name: &str, text: &str) {
 fn a_run_writes_its_directory_and_tells_what_happened() {
     let directory = directory();
     let text = printed(directory.path(), "run small.toml");
-    assert_eq!(names(&directory.path().join("results")), FILES.map(|name| format!("small-seed1/{name}")));
+    let small: Vec<String> = kept().iter().map(|name| format!("small-seed1/{name}")).collect();
+    assert_eq!(names(&directory.path().join("results")), small);
     assert!(text.ends_with("\nresults: results/small-seed1\n"));
     // What the run cost is another every time.
     let told: Vec<&str> = text.lines().filter(|line| !line.starts_with("cost: ")).collect();
@@ -100,19 +87,19 @@ fn the_same_run_twice_gives_the_same_bytes() {
         printed(directory.path(), &format!("run small.toml --csv --set measure.trace_flows=[0] --out {out}"));
     }
     let [a, b] = ["a", "b"].map(|out| repeatable(&directory.path().join(out)));
-    assert_eq!(a.len(), FILES.len() + 18, "with all tables as CSV, and a capture");
+    assert_eq!(a.len(), file_names().count() + 1, "with all tables as CSV, and a capture");
     assert!(a == b, "the files differ");
     // Again over the first, and nothing of it is left that was not asked for now.
     printed(directory.path(), "run small.toml --out a --force");
-    assert_eq!(names(&directory.path().join("a")), FILES);
+    assert_eq!(names(&directory.path().join("a")), kept());
     let over = repeatable(&directory.path().join("a"));
     // Where nobody watches packets leave, there are fewer events for the same results.
     let results = |contents: &[u8]| -> Vec<Vec<u8>> {
         let lines = contents.split(|byte| *byte == b'\n').map(<[u8]>::to_vec);
         lines.filter(|line| !line.trim_ascii_start().starts_with(b"\"events\": ")).collect()
     };
-    // Flows that are not traced have no answers in the table.
-    let differs = ["scenario.toml", "answers.parquet"];
+    // Flows that are not traced have no responses in the table.
+    let differs = ["scenario.toml", "responses.parquet"];
     let is_same =
         |name: &Path, file: &[u8]| differs.iter().any(|end| name.ends_with(end)) || results(&b[name]) == results(file);
     assert!(over.iter().all(|(name, file)| is_same(name, file)));
@@ -257,7 +244,7 @@ fn an_interrupted_run_writes_what_it_has() {
     let directory = directory();
     std::fs::write(directory.path().join("endless.toml"), ENDLESS).unwrap();
     let output = interrupted(directory.path(), "run endless.toml --out out", "out");
-    assert_eq!(names(&directory.path().join("out")), FILES);
+    assert_eq!(names(&directory.path().join("out")), kept());
     assert!(read(directory.path().join("out/summary.json")).contains("\"interrupted\": true"));
     let (text, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(
@@ -339,7 +326,7 @@ fn the_number_of_jobs_changes_nothing() {
     let names: Vec<String> = one.keys().map(|name| name.display().to_string()).collect();
     assert_eq!(
         names.len(),
-        4 * (FILES.len() + 17) + 5,
+        4 * file_names().count() + 5,
         "four runs with CSV, the tables of seeds and points, report.html"
     );
     for (name, contents) in &one {

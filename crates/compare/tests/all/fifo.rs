@@ -39,7 +39,7 @@ impl Wired {
             if at > now {
                 return;
             }
-            let departure = self.tm.next(at, port).unwrap();
+            let departure = self.tm.dequeue(at, port).unwrap();
             self.left.insert(departure.id, at);
             self.free_at[port] = at + self.tm.rate(port).serialization(u64::from(departure.bytes()));
         }
@@ -54,7 +54,7 @@ fn assert_same(one: &FifoTm, two: &Tm) {
         assert_eq!(one.port_counters(port), two.port_counters(port));
         assert_eq!(one.queue_counters(port), two.queue_counters(port));
         assert_eq!((one.port_bytes(port), one.threshold(port)), (two.port_bytes(port), two.threshold(port)));
-        assert_eq!(one.waiting_queues(port), two.waiting_queues(port));
+        assert_eq!(one.nonempty_queues(port), two.nonempty_queues(port));
     }
 }
 

@@ -52,8 +52,8 @@ fn compare(dice: &mut Dice) -> (u32, u32) {
         // What the wires have finished since.
         for (port, free) in free.iter_mut().enumerate() {
             while *free <= now && one.has_packets(port) {
-                let departure = one.next(now, port);
-                assert_eq!(departure, two.next(now, port));
+                let departure = one.dequeue(now, port);
+                assert_eq!(departure, two.dequeue(now, port));
                 let Some(departure) = departure else { break };
                 *free = now + one.rate(port).serialization(u64::from(departure.bytes()));
             }
@@ -83,19 +83,19 @@ fn compare(dice: &mut Dice) -> (u32, u32) {
             }
             Outcome::Verdict(verdict) => {
                 waited += 1;
-                let simple = verdict == (Verdict::Queued { marked: false }) && !one.has_losses();
+                let simple = verdict == (Verdict::Queued { marked: false }) && !one.has_evictions();
                 let at_once = idle && alone && simple && one.config().policy.name() != "ib";
                 assert!(!at_once, "it has to leave at once: {packet:?}");
-                if idle { one.next(now, port) } else { None }
+                if idle { one.dequeue(now, port) } else { None }
             }
         };
         if idle {
-            assert_eq!(departure, two.next(now, port));
+            assert_eq!(departure, two.dequeue(now, port));
         }
         if let Some(departure) = departure {
             free[port] = now + one.rate(port).serialization(u64::from(departure.bytes()));
         }
-        assert!(one.losses().eq(two.losses()));
+        assert!(one.evictions().eq(two.evictions()));
         // Occamy looks for packets to expel at other times when it has seen less, and finds the same.
         if one.config().policy.name() != "occamy" {
             assert_eq!(one.due(), two.due());

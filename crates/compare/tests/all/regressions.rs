@@ -23,7 +23,7 @@ fn packet(id: u64, bytes: u32) -> Packet {
 
 fn offer(tm: &mut Tm, now: Instant, packet: &Packet) -> Verdict {
     let outcome = tm.offer(now, packet, Wire::Busy);
-    assert_eq!(tm.losses().next(), None);
+    assert_eq!(tm.evictions().next(), None);
     outcome.verdict()
 }
 
@@ -37,7 +37,7 @@ fn a_cut_packet_that_waits_outlasts_the_setting_that_cut_it() {
     config.trim = None;
     tm.reconfigure(config).unwrap();
     assert!(tm.is_consistent());
-    let mut send = || tm.next(Instant::ZERO, 0).map(|sent| (sent.id.0, sent.bytes(), sent.is_header()));
+    let mut send = || tm.dequeue(Instant::ZERO, 0).map(|sent| (sent.id.0, sent.bytes(), sent.is_header()));
     assert_eq!([send(), send(), send()], [Some((0, 800, false)), Some((1, 64, true)), None]);
     assert!(tm.is_consistent());
 }
@@ -50,8 +50,8 @@ fn the_last_instant_comes_to_an_end() {
         assert_eq!(offer(&mut tm, Instant::ZERO, &packet(0, 800)), Verdict::Queued { marked: false });
         assert_eq!(offer(&mut tm, Instant::NEVER, &packet(1, 800)), Verdict::Queued { marked: false });
         tm.advance(Instant::NEVER);
-        assert_eq!(tm.losses().next(), None);
-        assert!(tm.next(Instant::NEVER, 0).is_some());
+        assert_eq!(tm.evictions().next(), None);
+        assert!(tm.dequeue(Instant::NEVER, 0).is_some());
         assert!(tm.is_consistent());
     }
 }
@@ -64,7 +64,7 @@ fn an_interval_past_the_end_of_time() {
         switch(10_000, |config| config.policy = PolicyConfig::Fba(FbaConfig { interval, ..FbaConfig::default() }));
     assert_eq!(offer(&mut tm, Instant::NEVER, &packet(0, 800)), Verdict::Queued { marked: false });
     tm.advance(Instant::NEVER);
-    assert_eq!(tm.losses().next(), None);
+    assert_eq!(tm.evictions().next(), None);
 }
 
 /// "Never" is the last instant, in which a packet larger than the bucket was expelled.
@@ -80,7 +80,7 @@ fn what_the_bucket_never_holds_is_not_expelled_at_the_end_of_time_either() {
     assert_eq!(offer(&mut tm, Instant::ZERO, &other), Verdict::Queued { marked: false });
     assert!(tm.queue_bytes(0).as_f64() > tm.threshold(0).unwrap().value);
     tm.advance(Instant::NEVER);
-    assert_eq!(tm.losses().next(), None);
+    assert_eq!(tm.evictions().next(), None);
     assert_eq!(tm.used(), Bytes::new(1_300));
 }
 
@@ -92,7 +92,7 @@ fn pieo_at_the_last_instant() {
         let packet = Packet { rank: id % 2, eligible: Instant::NEVER, ..packet(id, 100) };
         assert_eq!(offer(&mut tm, Instant::NEVER, &packet), Verdict::Queued { marked: false });
     }
-    let mut send = || tm.next(Instant::NEVER, 0).map(|sent| sent.id.0);
+    let mut send = || tm.dequeue(Instant::NEVER, 0).map(|sent| sent.id.0);
     assert_eq!([send(), send(), send(), send(), send()], [Some(0), Some(2), Some(1), Some(3), None]);
 }
 
@@ -122,7 +122,7 @@ fn new_groups_do_not_add_up_deficits() {
         offer(&mut tm, Instant::ZERO, &packet(id, 100));
     }
     for id in 0..20 {
-        let sent = tm.next(Instant::ZERO, 0).unwrap();
+        let sent = tm.dequeue(Instant::ZERO, 0).unwrap();
         assert_eq!(sent.id.0, id);
         let mut config = (**tm.config()).clone();
         config.scheduler = scheduler(id % 2 == 1);

@@ -5,7 +5,7 @@ use crate::dataplane::FrameObserver;
 use crate::port::Port as _;
 use crate::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
 use forebay_tm::View as _;
-use forebay_tm::{Instant, Lost, Packet, Reason, Verdict};
+use forebay_tm::{Eviction, Instant, Packet, Reason, Verdict};
 use std::time;
 
 /// What became of packets lately.
@@ -44,9 +44,9 @@ impl FrameObserver for Journal {
         self.note(Loss { at, port: packet.port as usize, queue: packet.queue as usize, bytes: packet.bytes, fate });
     }
 
-    fn lost(&mut self, lost: &Lost) {
-        let (port, queue) = (lost.queue / self.queues, lost.queue % self.queues);
-        self.note(Loss { at: lost.at, port, queue, bytes: lost.bytes, fate: Fate::Dropped(lost.reason) });
+    fn evicted(&mut self, eviction: &Eviction) {
+        let (port, queue) = (eviction.queue / self.queues, eviction.queue % self.queues);
+        self.note(Loss { at: eviction.at, port, queue, bytes: eviction.bytes, fate: Fate::Dropped(eviction.reason) });
     }
 }
 

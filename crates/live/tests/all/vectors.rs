@@ -9,7 +9,7 @@ use forebay_live::pool::{Pool, Slot};
 use forebay_live::stations::Stations;
 use forebay_settings::read_switch;
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Departure, Duration, Instant, Lost, Packet, Tm, Verdict};
+use forebay_tm::{Departure, Duration, Eviction, Instant, Packet, Tm, Verdict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -116,9 +116,9 @@ impl FrameObserver for Log {
         self.lines[self.packet[&departure.id.0]].times = Some((now.ps(), end.ps()));
     }
 
-    fn lost(&mut self, lost: &Lost) {
-        let line = &mut self.lines[self.packet[&lost.id.0]];
-        (line.verdict, line.reason) = ("dropped", lost.reason.as_str());
+    fn evicted(&mut self, eviction: &Eviction) {
+        let line = &mut self.lines[self.packet[&eviction.id.0]];
+        (line.verdict, line.reason) = ("dropped", eviction.reason.as_str());
     }
 }
 

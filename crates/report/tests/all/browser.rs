@@ -160,6 +160,9 @@ fn seeds_and_baselines_can_be_chosen() {
     assert_ne!(table("baseline"), table("written"));
     assert!(outcome["notes"]["seed"].as_str().unwrap().contains("Seed 1 alone"), "{}", outcome["notes"]);
     assert!(outcome["notes"]["baseline"].as_str().unwrap().contains("difference to fb"), "{}", outcome["notes"]);
+    // The inside of a run is that of the first seed, or of the one that is chosen.
+    let map = |step: &str| outcome["maps"][step].as_u64().unwrap();
+    assert!(map("written") == map("seed") && map("seed") != map("second") && map("again") == map("seed"));
     // The first baseline is not a row of its own plot; another one is not, either.
     let row_names = |step: &str| outcome["rows"][step].to_string();
     assert!(row_names("written").contains("fb") && !row_names("written").contains("dt alpha=1"));

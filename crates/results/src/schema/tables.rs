@@ -4,7 +4,7 @@ use super::Kind::{Bool, Float, Int, Text};
 use super::{ColumnSchema, TableSchema, column, optional};
 
 /// All tables of a run, in the order of the documentation.
-pub const TABLES: [TableSchema; 17] = [
+pub const TABLES: [TableSchema; 20] = [
     TableSchema { name: "flows", rows: "A row for each flow.", columns: &FLOWS },
     TableSchema { name: "queries", rows: "A row for each query of an incast.", columns: &QUERIES },
     TableSchema {
@@ -62,9 +62,9 @@ pub const TABLES: [TableSchema; 17] = [
         columns: &HOLDERS,
     },
     TableSchema {
-        name: "answers",
+        name: "responses",
         rows: "A row for each response (ACK, NACK or pull) that the sender of a flow of `measure.trace_flows` received: the flow over time.",
-        columns: &ANSWERS,
+        columns: &RESPONSES,
     },
     TableSchema {
         name: "chips",
@@ -75,6 +75,21 @@ pub const TABLES: [TableSchema; 17] = [
         name: "controls",
         rows: "With `chip.keep_controls`, a row for each control packet that the first pipeline of a chip has seen.",
         columns: &CONTROLS,
+    },
+    TableSchema {
+        name: "pauses",
+        rows: "A row for each time that a priority group of a switch asked the sender of its port to pause.",
+        columns: &PAUSES,
+    },
+    TableSchema {
+        name: "paused",
+        rows: "A row for each class of a switch's port, or of a host, that was paused at least once.",
+        columns: &PAUSED,
+    },
+    TableSchema {
+        name: "storms",
+        rows: "With `pfc.detect`, a row for each storm that the watchdog of a switch's port saw.",
+        columns: &STORMS,
     },
 ];
 
@@ -326,10 +341,10 @@ const HOLDERS: [ColumnSchema; 7] = [
     column("bytes", Int, "what they had in the buffer"),
 ];
 
-const ANSWERS: [ColumnSchema; 7] = [
+const RESPONSES: [ColumnSchema; 7] = [
     column("at_ps", Int, "when it came in"),
     column("flow", Int, "as in `flows`"),
-    optional("rtt_ps", Int, "since the packet was sent that it answers; null if it does not say which"),
+    optional("rtt_ps", Int, "since the packet was sent that it acknowledges; null if it does not say which"),
     optional("window_packets", Int, "the congestion window then; null for transports without one"),
     optional("acked_packets", Int, "all packets before this number have arrived; null if it does not say"),
     optional("outstanding_packets", Int, "packets from there up to the last that was sent"),
@@ -367,4 +382,29 @@ const CONTROLS: [ColumnSchema; 4] = [
     SWITCH,
     column("kind", Int, "by the order in which the program declares its packets, from 4 on"),
     column("value", Int, "the first header field that it carried"),
+];
+
+const PAUSES: [ColumnSchema; 5] = [
+    SWITCH,
+    column("port", Int, "the port that the group's packets come by"),
+    column("group", Int, "the number of the group"),
+    column("from_ps", Int, "when it asked for pause"),
+    optional("until_ps", Int, "when it asked to resume; null if it has not"),
+];
+
+const PAUSED: [ColumnSchema; 5] = [
+    column("node", Text, "the switch or the host"),
+    column("port", Int, "the port that may not send"),
+    column("class", Int, "the class"),
+    column("pauses", Int, "how often it was paused"),
+    column("paused_ps", Int, "how long in all"),
+];
+
+const STORMS: [ColumnSchema; 6] = [
+    SWITCH,
+    column("port", Int, "the port that was paused"),
+    column("class", Int, "the class"),
+    column("from_ps", Int, "when it was detected"),
+    optional("until_ps", Int, "when it was over; null if it was not"),
+    column("dropped_packets", Int, "dropped by the watchdog meanwhile"),
 ];

@@ -8,7 +8,7 @@ use super::{ALPHA_SHIFTS, CELLS, CLASSES, Differences, Form, PORTS};
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::schedule::SchedulerConfig;
-use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Departure, Eviction, Instant, Packet, Rate, Tm, TmConfig, Verdict};
 
 /// What came out.
 pub(super) struct Outcome {
@@ -31,7 +31,7 @@ impl Observer for Sent {
         self.0.push((now, queue, u64::from(departure.bytes())));
     }
 
-    fn lost(&mut self, _: Lost) {}
+    fn evicted(&mut self, _: Eviction) {}
 }
 
 impl Sent {

@@ -40,8 +40,8 @@ fn samples_in_memory_and_in_files_give_the_same_bytes() {
     let prepared = file().prepare(&[]).unwrap();
     let root = tempfile::tempdir().unwrap();
     let (streamed, kept) = (root.path().join("streamed"), root.path().join("kept"));
-    simulate(&prepared, &streamed, true, &mut |_| true).write(&prepared, &streamed, true).unwrap();
-    let run = simulate_in_memory(&prepared, &mut |_| true);
+    simulate(&prepared, &streamed, true, 1, &mut |_| true).write(&prepared, &streamed, true).unwrap();
+    let run = simulate_in_memory(&prepared, 1, &mut |_| true);
     run.write(&prepared, &kept, true).unwrap();
     assert!(files(&streamed).contains_key("trace.pcapng"));
     assert_eq!(files(&streamed), files(&kept));

@@ -12,7 +12,7 @@ impl ChipSwitch {
     /// A port of the switch is free: the traffic manager picks.
     #[inline(always)]
     pub(super) fn transmit<const NODES: usize>(&mut self, now: Instant, number: usize, cx: Context<'_, NODES>) {
-        match self.switch.buffers[0].next(now, number) {
+        match self.switch.buffers[0].dequeue(now, number) {
             Some(departure) => self.leave(now, number, departure, cx),
             None => self.switch.wait_for_eligible(now, number, cx),
         }

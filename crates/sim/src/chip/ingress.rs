@@ -178,7 +178,7 @@ impl ChipSwitch {
             return self.leave(now, number, departure, cx);
         }
         match outcome.verdict() {
-            Verdict::Queued { marked: false } if !watched && wire == Wire::Busy && !tm.has_losses() => {
+            Verdict::Queued { marked: false } if !watched && wire == Wire::Busy && !tm.has_evictions() => {
                 port.wake_when_free(number, cx);
             }
             verdict => self.delivered(now, (number, queue), (from, slot), verdict, cx),
@@ -199,7 +199,7 @@ impl ChipSwitch {
             return self.rejected_by_manager(now, (number, queue), (from, slot), reason, cx);
         }
         let is_simple = verdict == (Verdict::Queued { marked: false });
-        if !is_simple || cx.net.watched || self.switch.buffers[0].has_losses() {
+        if !is_simple || cx.net.watched || self.switch.buffers[0].has_evictions() {
             self.switch.settle_arrival(now, number, slot, verdict, cx.net);
         }
         self.joined(now, number, queue, slot);

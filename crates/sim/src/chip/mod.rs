@@ -104,8 +104,8 @@ impl Chip {
             let slot = ports + 2 * pipeline;
             let link = forwarding.first_incoming + (ports + pipeline) as u32;
             [
-                SidePort::new(&setup.deflection, slot, None),
-                SidePort::new(&setup.recirculation, slot + 1, Some((link, ports + pipeline))),
+                SidePort::new(&setup.deflection(), slot, None),
+                SidePort::new(&setup.recirculation(), slot + 1, Some((link, ports + pipeline))),
             ]
         });
         let mut at_egress = [false; 16];

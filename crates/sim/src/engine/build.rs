@@ -1,7 +1,9 @@
 //! From a scenario and a plan of its traffic to a network that can run.
 
-use super::World;
-use super::links::{FabricLinks, connect, is_scripted};
+use super::layout::Layout;
+use super::links::{FabricLinks, connect, fastest};
+use super::part::Part;
+use super::{Control, World};
 use crate::event_queue::EventQueue;
 use crate::flow::TrafficPlan;
 use crate::flows::FlowTable;
@@ -16,12 +18,13 @@ use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Alive, Ports, Routes};
 use crate::scenario::Scenario;
-use crate::switch::{HOST_RATE, Switch};
+use crate::switch::Switch;
 use crate::traffic::Traffic;
 use crate::transport::TransportKind;
 use crate::wires::Wires;
 use forebay_tm::Duration;
 use forebay_tm::random::mix;
+use std::sync::Arc;
 
 impl<'s> World<'s> {
     /// The network of a scenario, before anything has happened.
@@ -59,21 +62,34 @@ impl<'s> World<'s> {
         let buffers = switches.iter().map(|switch| switch.views().count());
         let drops = Drops::new(&measure.drops, measure.drops_limit as usize, buffers);
         let sampler = Sampler::new(measure, &switches);
-        let fabric = Fabric::new(network, routes, seed);
+        let fabric = Arc::new(Fabric::new(network, routes, seed));
         let paths = scenario.paths;
+        let net = Net { watched, wires, flows, traffic, fabric, tracer, drops, paths, telemetry, seed, events: 0 };
         Self {
             scenario,
-            net: Net { watched, wires, flows, traffic, fabric, tracer, drops, paths, telemetry, seed, events: 0 },
-            hosts,
-            switches,
-            cabling,
-            links_of: links.of_cable,
-            alive,
-            sampler,
-            progress: ProgressSampler::new(&measure.progress, scenario.workloads.len()),
-            lookahead: lookahead(scenario),
-            windows: 0,
+            parts: vec![Part { net, hosts, switches, lookahead: lookahead(scenario), windows: 0 }],
+            layout: Layout::whole(),
+            control: Control {
+                scenario,
+                cabling,
+                links_of: links.of_cable,
+                alive,
+                sampler,
+                progress: ProgressSampler::new(&measure.progress, scenario.workloads.len()),
+            },
         }
+    }
+
+    /// Cuts it into partitions, one for each of so many threads, as far as there are that many.
+    pub fn split(mut self, plan: &TrafficPlan, threads: usize) -> Self {
+        let mut layout = Layout::new(self.scenario, plan, &self.control.cabling, threads);
+        if layout.parts() > 1 && self.parts.len() == 1 {
+            let whole = self.parts.remove(0);
+            layout.connect(self.scenario, &self.control.links_of, whole.net.wires.far_ends());
+            self.parts = whole.split(&layout);
+            self.layout = layout;
+        }
+        self
     }
 }
 
@@ -166,13 +182,7 @@ fn switches(scenario: &Scenario, links: &FabricLinks, routes: &Routes, watch: bo
     scenario.switches.iter().enumerate().map(switch).collect()
 }
 
-/// The least time that a packet takes from one node to the next: the shortest packet is a byte long, and hosts send it to a switch that plays
-/// a script faster than the cable says.
+/// The least time that a packet takes from one node to the next.
 fn lookahead(scenario: &Scenario) -> u64 {
-    let of_cables = scenario.network.cables.iter().map(|cable| {
-        let is_faster = is_scripted(scenario, cable.a as usize) || is_scripted(scenario, cable.b as usize);
-        let rate = if is_faster { cable.rate.max(HOST_RATE) } else { cable.rate };
-        (cable.delay.ps() + rate.serialization(1).ps()).max(1)
-    });
-    of_cables.min().unwrap_or(1)
+    scenario.network.cables.iter().map(|cable| fastest(scenario, cable)).min().unwrap_or(1)
 }

@@ -2,6 +2,7 @@
 
 use crate::event_queue::salt;
 use crate::host;
+use crate::network::CablePlan;
 use crate::routing::Ports;
 use crate::scenario::{Scenario, SwitchSetup};
 use crate::switch::{HOST_RATE, Switch};
@@ -25,21 +26,29 @@ impl FabricLinks {
 }
 
 /// Whether a node is a switch that plays a script.
-pub(super) fn is_scripted(scenario: &Scenario, node: usize) -> bool {
+fn is_scripted(scenario: &Scenario, node: usize) -> bool {
     let switch = node.checked_sub(scenario.network.hosts.len());
     switch.is_some_and(|switch| scenario.switches[switch].script.is_some())
+}
+
+/// The least time that a packet takes over a cable: the shortest packet is a byte long, and hosts send it to a switch
+/// that plays a script faster than the cable says.
+pub(super) fn fastest(scenario: &Scenario, cable: &CablePlan) -> u64 {
+    let is_faster = is_scripted(scenario, cable.a as usize) || is_scripted(scenario, cable.b as usize);
+    let rate = if is_faster { cable.rate.max(HOST_RATE) } else { cable.rate };
+    (cable.delay.ps() + rate.serialization(1).ps()).max(1)
 }
 
 /// The recirculation ports of a switch, if it has any: how many, their rate, and how long it takes to come around.
 fn recirculation(setup: &SwitchSetup, ports: usize) -> Option<(usize, Rate, Duration)> {
     if let Some(chip) = &setup.chip {
-        return Some((chip.pipelines(ports), chip.recirculation.rate, chip.latency));
+        return Some((chip.pipelines(ports), chip.recirculation_rate, chip.latency));
     }
     setup.mirror.as_ref().map(|mirror| (mirror.pipelines(ports), mirror.rate, mirror.delay))
 }
 
-/// Makes two links for each cable, which end at the arrival slots of their nodes' ports, and the recirculation links of switches that
-/// mirror.
+/// Makes two links for each cable, which end at the arrival slots of their nodes' ports, and the recirculation links
+/// of switches that mirror.
 pub(super) fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, degrees: &[usize]) -> FabricLinks {
     let (network, seed) = (&scenario.network, scenario.seed);
     let hosts = network.hosts.len();
@@ -57,7 +66,8 @@ pub(super) fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, d
         for (number, port) in cabling.of(node as u32).iter().enumerate() {
             let slot = first_slot + number;
             let cable = &network.cables[port.link.cable];
-            // The port sends one way; what it receives comes the other way. The salt is the cable's and the direction's own.
+            // The port sends one way; what it receives comes the other way. The salt is the cable's and the
+            // direction's own.
             let backward = usize::from(port.link.forward);
             let name = (2 * port.link.cable + backward) as u32;
             let link = wires.connect(cable.rate, cable.delay, node as u32, slot as u32, salt(seed, name));

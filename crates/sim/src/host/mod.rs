@@ -11,6 +11,7 @@ use crate::measure::trace::What;
 use crate::net::{Context, Net};
 use crate::nic::{End, Nic};
 use crate::packet::{Kind, Metadata, OPEN_WINDOW, Slot, flag};
+use crate::pause::Frame;
 use crate::transport::ndp::PullQueue;
 use crate::transport::{FlowInfo, Receiver, Reply, Sender};
 use crate::wires::Wires;
@@ -93,6 +94,15 @@ impl Host {
 
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, events: &mut EventQueue, horizon: Key, net: &mut Net) {
+        if self.nic.can_be_paused() {
+            return self.run_as::<true>(events, horizon, net);
+        }
+        self.run_as::<false>(events, horizon, net);
+    }
+
+    /// The same for hosts that can be paused, and for those that cannot.
+    #[inline(always)]
+    fn run_as<const PAUSED: bool>(&mut self, events: &mut EventQueue, horizon: Key, net: &mut Net) {
         let mut cx = HostContext { events: events.sized(), net };
         loop {
             let key = cx.events.next();
@@ -105,16 +115,41 @@ impl Host {
                 slot::ARRIVAL => {
                     let (metadata, next) = cx.net.wires.take(self.incoming);
                     cx.events.set(slot::ARRIVAL, next);
+                    if PAUSED && self.is_paused_by(now, &metadata, cx.reborrow()) {
+                        continue;
+                    }
                     self.receive(now, metadata.packet, cx.reborrow());
                 }
                 slot::NIC if self.nic.is_managed() => {
                     self.nic.free(now, cx.reborrow());
                 }
-                slot::NIC => self.link_is_free(now, cx.reborrow()),
+                slot::NIC => {
+                    self.link_is_free(now, cx.reborrow());
+                    if PAUSED {
+                        self.nic.wake_lossless(now, cx.reborrow());
+                    } else {
+                        self.nic.arm(cx.reborrow());
+                    }
+                }
                 slot::TIMERS => self.timers_due(now, cx.reborrow()),
                 _ => self.starts_due(now, cx.reborrow()),
             }
         }
+    }
+
+    /// Whether what has come in is a frame that pauses or resumes.
+    fn is_paused_by(&mut self, now: Instant, metadata: &Metadata, cx: HostContext<'_>) -> bool {
+        let Some(frame) = Frame::land(metadata, &mut cx.net.wires) else { return false };
+        if let Some(lossless) = self.nic.lossless() {
+            lossless.hear(now, frame);
+        }
+        self.nic.wake_lossless(now, cx);
+        true
+    }
+
+    /// How often a class of its NIC was paused, and for how long; none if it cannot be.
+    pub(crate) fn paused(&mut self, class: usize, end: Instant) -> Option<(u64, Duration)> {
+        self.nic.lossless().map(|lossless| lossless.totals(class, end))
     }
 
     // ---- Flows start -------------------------------------------------------------------------------------------------
@@ -136,7 +171,7 @@ impl Host {
         let (info, ideal) = flow_info(number, cx.net);
         let record = &mut cx.net.flows.records[number as usize];
         (record.spec.start, record.ideal) = (now, ideal);
-        cx.net.wires.trails.trigger = Trigger::Answer;
+        cx.net.wires.trails.trigger = Trigger::Reply;
         let sender = open_sender(now, number, info, &mut cx.net.flows);
         let record = &cx.net.flows.records[number as usize];
         let armed = Armed { machine: sender, armed: Instant::NEVER, paced: Instant::NEVER, until: record.spec.until };
@@ -163,13 +198,13 @@ impl Host {
         if sender != NONE {
             let packet = cx.net.wires.arena.get(slot);
             let telemetry = cx.net.wires.arena.telemetry(slot);
-            cx.net.flows.senders.get_mut(sender).machine.on_answer(now, packet, telemetry);
+            cx.net.flows.senders.get_mut(sender).machine.on_reply(now, packet, telemetry);
             if cx.net.watched && packet.has(flag::TRACED) {
                 let window = cx.net.flows.senders.get(sender).machine.window();
-                cx.net.tracer.answered(now, packet, window);
+                cx.net.tracer.response(now, packet, window);
             }
             cx.net.wires.arena.remove(slot);
-            cx.net.wires.trails.trigger = Trigger::Answer;
+            cx.net.wires.trails.trigger = Trigger::Reply;
             self.pump(now, number, cx.reborrow());
         } else {
             cx.net.wires.arena.remove(slot);
@@ -183,7 +218,7 @@ impl Host {
         let flow = &cx.net.flows.flows[number as usize];
         let receiver = if flow.receiver == NONE {
             if cx.net.flows.records[number as usize].is_complete() {
-                return self.answer_late(now, slot, cx);
+                return self.reply_late(now, slot, cx);
             }
             self.open_receiver(now, number, cx.net)
         } else {
@@ -208,9 +243,9 @@ impl Host {
         }
         match reply {
             Reply::Nothing => cx.net.wires.arena.remove(slot),
-            Reply::Answer => self.answer(now, number, slot, cx.reborrow()),
-            Reply::AnswerAndPull => {
-                self.answer(now, number, slot, cx.reborrow());
+            Reply::Packet => self.reply(now, number, slot, cx.reborrow()),
+            Reply::PacketAndPull => {
+                self.reply(now, number, slot, cx.reborrow());
                 self.pulls.request(number);
                 self.pull(now, cx.reborrow());
             }
@@ -254,9 +289,9 @@ impl Host {
         }
         cx.net.flows.unfinished -= 1;
         if reply == Reply::Nothing {
-            self.answer_late(now, slot, cx.reborrow());
+            self.reply_late(now, slot, cx.reborrow());
         } else {
-            self.answer(now, number, slot, cx.reborrow());
+            self.reply(now, number, slot, cx.reborrow());
         }
         // What waited for this flow starts here, or is told to start here later.
         let spec = cx.net.flows.records[number as usize].spec;
@@ -266,10 +301,10 @@ impl Host {
         }
     }
 
-    /// A packet of a flow that is complete: the sender missed the last answer.
+    /// A packet of a flow that is complete: the sender missed the last reply.
     #[cold]
     #[inline(never)]
-    fn answer_late(&mut self, now: Instant, slot: Slot, cx: HostContext<'_>) {
+    fn reply_late(&mut self, now: Instant, slot: Slot, cx: HostContext<'_>) {
         let packet = cx.net.wires.arena.get_mut(slot);
         let number = packet.flow;
         let flow = &cx.net.flows.flows[number as usize];
@@ -284,12 +319,12 @@ impl Host {
         packet.flags &= flag::CE | flag::TRACED;
         packet.more = Default::default();
         packet.window = OPEN_WINDOW;
-        self.answer(now, number, slot, cx);
+        self.reply(now, number, slot, cx);
     }
 
-    /// Sends a packet that has been made into an answer back to the flow's source.
+    /// Sends a packet that has been made into a reply back to the flow's source.
     #[inline(always)]
-    fn answer(&mut self, now: Instant, number: u32, slot: Slot, cx: HostContext<'_>) {
+    fn reply(&mut self, now: Instant, number: u32, slot: Slot, cx: HostContext<'_>) {
         let flow = &cx.net.flows.flows[number as usize];
         let packet = cx.net.wires.arena.get_mut(slot);
         packet.to = flow.src;
@@ -298,8 +333,8 @@ impl Host {
         packet.bytes = flow.ack_bytes;
         packet.rank = 0;
         packet.spreads = 0;
-        // An answer is never marked, and goes before data where ABM tells them apart.
-        packet.flags = (packet.flags & flag::OF_ANSWERS) | flag::UNSCHEDULED;
+        // A reply is never marked, and goes before data where ABM tells them apart.
+        packet.flags = (packet.flags & flag::OF_REPLIES) | flag::UNSCHEDULED;
         let metadata = Metadata::of(packet, slot, packet.bytes);
         self.send(now, metadata, (number, End::Receiver), cx);
     }
@@ -311,8 +346,11 @@ fn open_sender(now: Instant, number: u32, info: FlowInfo, flows: &mut FlowTable)
     let config = &flows.transports[usize::from(spec.transport)];
     if config.keeps_connections() {
         let idle = flows.idle.get_mut(&(spec.src, spec.dst, spec.transport)).and_then(Vec::pop);
-        flows.flows[number as usize].kept = idle.is_some();
-        return Sender::on_connection(config, info, now, idle);
+        let (is_kept, sender) = (idle.is_some(), Sender::on_connection(config, info, now, idle));
+        if is_kept {
+            flows.keep_connection(number);
+        }
+        return sender;
     }
     match (Sender::new(config, info, now), flows.applications.get(&number)) {
         (Sender::Linux(sender), Some(application)) => {

@@ -104,8 +104,8 @@ impl Host {
         let record = &mut net.flows.records[number as usize];
         record.retransmissions = stats.retransmissions;
         record.timeouts = stats.timeouts;
-        let answers = net.flows.transports[usize::from(record.spec.transport)].kind.settings().acknowledges();
-        if done && answers {
+        let replies = net.flows.transports[usize::from(record.spec.transport)].kind.settings().acknowledges();
+        if done && replies {
             record.acked = now;
         }
     }
@@ -163,7 +163,6 @@ impl Host {
                 self.pump_slowly(now, departure.flow, cx.reborrow());
             }
         }
-        self.nic.arm(cx);
     }
 }
 
@@ -221,7 +220,7 @@ impl Outgoing {
         let flow = self.packet.flow;
         let sender = &net.flows.senders.get(self.sender).machine;
         let deadlines = match sender {
-            Sender::Udp(_) | Sender::Stream(_) => Wait::Pacing,
+            Sender::Udp(_) | Sender::Dcqcn(_) | Sender::Stream(_) => Wait::Pacing,
             _ if net.flows.applications.contains_key(&flow) => Wait::Application,
             // A loss probe with new data.
             _ => Wait::Timeout,

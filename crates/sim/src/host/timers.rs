@@ -128,7 +128,7 @@ impl Host {
             self.set_timer(Timer { at: next, ..timer }, cx.reborrow());
             if reply != Reply::Nothing {
                 let slot = cx.net.wires.arena.insert(packet);
-                self.answer(now, timer.flow, slot, cx.reborrow());
+                self.reply(now, timer.flow, slot, cx.reborrow());
             }
             return;
         }
@@ -150,7 +150,7 @@ impl Host {
                 self.pulls.request(number);
             }
             let slot = cx.net.wires.arena.insert(packet);
-            self.answer(now, number, slot, cx.reborrow());
+            self.reply(now, number, slot, cx.reborrow());
         }
         let deadline = self.pulls.deadline().max(now);
         if deadline < self.pull_armed {

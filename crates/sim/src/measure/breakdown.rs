@@ -16,7 +16,7 @@ pub enum Wait {
     Sending,
     /// Other packets in front of its host's link.
     Host,
-    /// Window or credit: it ended when an answer came in.
+    /// Window or credit: it ended when a reply came in.
     Window,
     /// Its pace.
     Pacing,
@@ -53,9 +53,9 @@ impl Wait {
 /// What woke a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Trigger {
-    /// Its start, or an answer.
+    /// Its start, or a reply.
     #[default]
-    Answer,
+    Reply,
     /// Room in front of its host's link.
     Host,
     /// Pacing.
@@ -103,7 +103,7 @@ const MAX_HOPS: usize = 16;
 
 /// What is known of one packet on its way.
 #[derive(Clone, Copy, Debug, Default)]
-struct Trail {
+pub(crate) struct Trail {
     waits: [u64; Wait::COUNT],
     /// When it arrives at the next node.
     arrives: u64,
@@ -165,6 +165,29 @@ impl Trails {
         Self { on: true, ends, ..Self::default() }
     }
 
+    /// The same before anything has happened.
+    pub(crate) fn replica(&self) -> Self {
+        Self { on: self.on, ends: self.ends.clone(), ..Self::default() }
+    }
+
+    /// The trail of a packet, if trails are kept.
+    pub(crate) fn of_packet(&self, slot: Slot) -> Option<Trail> {
+        self.on.then(|| self.of.get(slot as usize).copied().unwrap_or_default())
+    }
+
+    /// A packet goes on here.
+    pub(crate) fn take_over(&mut self, slot: Slot, trail: Trail) {
+        if self.of.len() <= slot as usize {
+            self.of.resize(slot as usize + 1, Trail::default());
+        }
+        self.of[slot as usize] = trail;
+    }
+
+    /// Takes over the flows that were completed in a partition.
+    pub(crate) fn join(&mut self, part: Self) {
+        self.finished.extend(part.finished);
+    }
+
     /// A sender sends a packet.
     #[cold]
     #[inline(never)]
@@ -184,7 +207,7 @@ impl Trails {
             Wait::Retransmission
         } else {
             match self.trigger {
-                Trigger::Answer => Wait::Window,
+                Trigger::Reply => Wait::Window,
                 Trigger::Pace => Wait::Pacing,
                 Trigger::Deadline => sending.deadlines,
                 Trigger::Host => {
@@ -200,10 +223,7 @@ impl Trails {
         waits.backlog = waits.backlog.saturating_sub(gap) + took;
         (waits.last, waits.timeouts) = (now, sending.timeouts);
         let trail = Trail { waits: waits.spent, arrives: now, ..Trail::default() };
-        if self.of.len() <= slot as usize {
-            self.of.resize(slot as usize + 1, Trail::default());
-        }
-        self.of[slot as usize] = trail;
+        self.take_over(slot, trail);
     }
 
     /// A packet is put on a link, which starts to send it at this time.
@@ -211,7 +231,7 @@ impl Trails {
     #[inline(never)]
     pub(crate) fn hop(&mut self, slot: Slot, link: u32, start: Instant, took: u64, delay: Duration) {
         let Some(trail) = self.of.get_mut(slot as usize) else { return };
-        // Answers go on with the slots of what they answer: nobody asks for their trails.
+        // Replies go on with the slots of what they reply to: nobody asks for their trails.
         let queueing = start.ps().saturating_sub(trail.arrives);
         let place = usize::from(trail.count).min(MAX_HOPS - 1);
         let (kept, times) = &mut trail.hops[place];
@@ -274,12 +294,12 @@ mod tests {
     fn waits_are_named_by_what_ended_them() {
         let mut trails = Trails::of_network(&[vec![0]], 1);
         for (at, trigger, flags, timeouts, wait, spent) in [
-            (100, Trigger::Answer, 0, 0, Wait::Window, 0),
-            (400, Trigger::Answer, 0, 0, Wait::Window, 300),
+            (100, Trigger::Reply, 0, 0, Wait::Window, 0),
+            (400, Trigger::Reply, 0, 0, Wait::Window, 300),
             (500, Trigger::Pace, 0, 0, Wait::Pacing, 100),
             (700, Trigger::Deadline, 0, 0, Wait::Application, 200),
             (1_700, Trigger::Deadline, flag::RETRANSMISSION, 1, Wait::Timeout, 1_000),
-            (1_750, Trigger::Answer, flag::RETRANSMISSION, 1, Wait::Retransmission, 50),
+            (1_750, Trigger::Reply, flag::RETRANSMISSION, 1, Wait::Retransmission, 50),
             // Its own packets keep the link busy for six times a million, less what has passed; then others do.
             (10_001_750, Trigger::Host, 0, 1, Wait::Sending, 6_000_000 - 1_650),
         ] {

@@ -72,7 +72,7 @@ struct Walked {
     sent: u64,
 }
 
-/// What a flow has in a buffer: in the class that was met first, and in the other one. Data has one, answers and headers of data have one.
+/// What a flow has in a buffer: in the class that was met first, and in the other one. Data has one, replies and headers of data have one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     bytes: [u64; 2],

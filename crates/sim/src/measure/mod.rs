@@ -5,6 +5,7 @@ pub mod chip;
 pub(crate) mod cost;
 pub mod drops;
 pub mod histogram;
+pub mod pauses;
 pub(crate) mod progress;
 pub(crate) mod sample;
 pub mod trace;
@@ -19,9 +20,9 @@ use histogram::{Occupancy, Shares};
 pub struct QueryRecord {
     /// As planned.
     pub spec: QuerySpec,
-    /// When its last answer had arrived; [`Instant::NEVER`] if one has not.
+    /// When its last response had arrived; [`Instant::NEVER`] if one has not.
     pub end: Instant,
-    /// How long it would take on the empty network: the answers one after the other through the asking host's link.
+    /// How long it would take on the empty network: the responses one after the other through the asking host's link.
     pub ideal: Duration,
     /// Packets of its flows that were dropped.
     pub drops: u32,
@@ -173,6 +174,41 @@ pub struct Cost {
     pub cpu_seconds: f64,
     /// The most memory that the process ever had, in bytes.
     pub peak_memory: u64,
+    /// How the work was shared, if the run had several threads.
+    pub parallel: Option<ParallelCost>,
+}
+
+/// How the work of a run was shared by its threads. Nothing of it depends on the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParallelCost {
+    /// Threads, and partitions of the network.
+    pub threads: u32,
+    /// How long a window is at most, in picoseconds.
+    pub lookahead: u64,
+    /// Windows in which anything happened.
+    pub windows: u64,
+    /// Events in all windows.
+    pub events: u64,
+    /// Events of the partition that had the most of them, window by window: what no number of cores can do at the same time.
+    pub critical: u64,
+    /// Packets that went from one partition to another.
+    pub crossings: u64,
+}
+
+impl ParallelCost {
+    /// How much faster than one core the threads can be at most, if every event costs the same and waiting costs nothing.
+    pub fn most_speedup(&self) -> f64 {
+        self.events as f64 / self.critical.max(1) as f64
+    }
+
+    /// A window is over.
+    pub(crate) fn add(&mut self, handled: impl Iterator<Item = u64>, crossed: impl Iterator<Item = u64>) {
+        let (sum, most) = handled.fold((0, 0), |(sum, most): (u64, u64), events| (sum + events, most.max(events)));
+        self.windows += u64::from(sum > 0);
+        self.events += sum;
+        self.critical += most;
+        self.crossings += crossed.sum::<u64>();
+    }
 }
 
 /// Everything that a run has measured.
@@ -204,13 +240,15 @@ pub struct RunResult {
     pub drops: Vec<drops::DropRecord>,
     /// Who held the buffers then.
     pub holders: Vec<drops::HolderRecord>,
+    /// What was paused, where switches pause.
+    pub pauses: pauses::PauseRecords,
     /// What happened to the packets that were watched, in the order of their places' windows.
     pub trace: Vec<trace::TraceEvent>,
-    /// What the senders of traced flows knew after each answer, in order of time.
-    pub answers: Vec<trace::AnswerSample>,
+    /// What the senders of traced flows knew after each response, in order of time.
+    pub responses: Vec<trace::ResponseSample>,
     /// What switches that play a script have seen, switch by switch.
     pub script: Vec<forebay_script::trace::Event>,
-    /// Packets that hosts sent, and that reached hosts, answers included.
+    /// Packets that hosts sent, and that reached hosts, replies included.
     pub sent: u64,
     /// See `sent`.
     pub received: u64,

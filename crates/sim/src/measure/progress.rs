@@ -1,9 +1,30 @@
 //! Looks at regular times how far the flows of chosen workloads have come.
 
 use super::{FlowSample, SampleSink};
+use crate::engine::layout::Layout;
 use crate::flow::NONE;
 use crate::flows::FlowTable;
 use forebay_tm::Instant;
+
+/// The flows as every partition has them.
+pub(crate) struct FlowViews<'w> {
+    pub(crate) tables: Vec<&'w FlowTable>,
+    pub(crate) layout: &'w Layout,
+}
+
+impl FlowViews<'_> {
+    /// The table of the partition with the source of a flow.
+    fn at_source(&self, number: u32) -> &FlowTable {
+        let source = self.tables[0].flows[number as usize].src;
+        self.tables[self.layout.of_node(source as usize)]
+    }
+
+    /// The same of its destination.
+    fn at_destination(&self, number: u32) -> &FlowTable {
+        let destination = self.tables[0].flows[number as usize].dst;
+        self.tables[self.layout.of_node(destination as usize)]
+    }
+}
 
 /// Looks how far flows have come.
 pub(crate) struct ProgressSampler {
@@ -28,27 +49,28 @@ impl ProgressSampler {
     }
 
     /// Looks a last time, unless it has just done so.
-    pub(crate) fn sample_end(&mut self, end: Instant, flows: &FlowTable, sink: &mut dyn SampleSink) {
+    pub(crate) fn sample_end(&mut self, end: Instant, flows: &FlowViews<'_>, sink: &mut dyn SampleSink) {
         if self.looked < Some(end) {
             self.sample(end, flows, sink);
         }
     }
 
     /// Looks. Flows that start at this very instant have not started yet.
-    pub(crate) fn sample(&mut self, at: Instant, flows: &FlowTable, sink: &mut dyn SampleSink) {
+    pub(crate) fn sample(&mut self, at: Instant, flows: &FlowViews<'_>, sink: &mut dyn SampleSink) {
         self.looked = Some(at);
-        for (number, record) in flows.records.iter().enumerate().skip(self.known) {
+        let records = &flows.tables[0].records;
+        for (number, record) in records.iter().enumerate().skip(self.known) {
             if self.watched.get(usize::from(record.spec.workload)) == Some(&true) {
                 self.open.push(number as u32);
             }
         }
-        self.known = flows.records.len();
+        self.known = records.len();
         self.open.retain(|number| {
-            let (flow, record) = (&flows.flows[*number as usize], &flows.records[*number as usize]);
-            if flow.waits_for == 0 && record.spec.start < at {
-                sink.progress(FlowSample { at, flow: *number, bytes: arrived(*number, flows) });
+            let (place, sent, received) = (*number as usize, flows.at_source(*number), flows.at_destination(*number));
+            if sent.flows[place].waits_for == 0 && sent.records[place].spec.start < at {
+                sink.progress(FlowSample { at, flow: *number, bytes: arrived(*number, received) });
             }
-            record.end == Instant::NEVER
+            received.records[place].end == Instant::NEVER
         });
     }
 }

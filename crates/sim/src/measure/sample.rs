@@ -64,11 +64,16 @@ impl Sampler {
     }
 
     /// Looks.
-    pub(crate) fn sample(&mut self, now: Instant, switches: &[Switch], sink: &mut dyn SampleSink) {
+    pub(crate) fn sample<'w>(
+        &mut self,
+        now: Instant,
+        switches: impl Iterator<Item = &'w Switch>,
+        sink: &mut dyn SampleSink,
+    ) {
         self.next = now + self.every;
         let counts = now >= self.from;
         self.samples += u64::from(counts);
-        for (number, switch) in switches.iter().enumerate() {
+        for (number, switch) in switches.enumerate() {
             for (buffer, tm) in switch.views().enumerate() {
                 let used = tm.used();
                 if self.watched[number] {
@@ -83,7 +88,7 @@ impl Sampler {
                 let samples = &mut self.buffers[number][buffer];
                 samples.whole.record(used.get());
                 for port in 0..samples.ports.len() {
-                    let mut waiting = tm.waiting_queues(port);
+                    let mut waiting = tm.nonempty_queues(port);
                     if waiting == 0 {
                         continue;
                     }
@@ -99,16 +104,13 @@ impl Sampler {
     }
 
     /// Notes what every link has sent: utilization is that of the time before.
-    pub(crate) fn duration_over(&mut self, now: Instant, wires: &Wires) {
-        self.sent = Some(wires.links.iter().map(|link| link.sent_before(now).bytes).collect());
+    pub(crate) fn duration_over(&mut self, sent: Vec<u64>) {
+        self.sent = Some(sent);
     }
 
     /// Notes what has been counted so far, which is in no result: the warm-up is over.
-    pub(crate) fn warmed_up(&mut self, now: Instant, switches: &mut [Switch], wires: &Wires) {
-        for at_drops in switches.iter_mut().flat_map(|switch| &mut switch.forwarding_mut().at_drops) {
-            *at_drops = Default::default();
-        }
-        self.warm = Some(WarmUp::at(now, switches, wires));
+    pub(crate) fn warmed_up<'w>(&mut self, switches: impl Iterator<Item = &'w Switch>, sent: Vec<u64>) {
+        self.warm = Some(WarmUp::new(switches, sent));
     }
 
     /// What became of every buffer, port and queue.
@@ -126,7 +128,7 @@ impl Sampler {
         let warm = self.warm.take();
         let span = until.since(if warm.is_some() { self.from.min(until) } else { Instant::ZERO });
         if self.sent.is_none() {
-            self.duration_over(end, wires);
+            self.duration_over(wires.sent_before(end).collect());
         }
         let mut sent = self.sent.take().unwrap_or_default();
         if let Some(warm) = &warm {

@@ -41,16 +41,16 @@ pub struct TraceEvent {
     pub packet: Packet,
 }
 
-/// What the sender of a traced flow knew after an answer had come in.
+/// What the sender of a traced flow knew after a response had come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AnswerSample {
+pub struct ResponseSample {
     /// When.
     pub at: Instant,
     /// The flow, a number in [`RunResult::flows`](super::RunResult::flows).
     pub flow: u32,
-    /// When the packet was sent that the answer is about; before the flow's start if the answer does not say.
+    /// When the packet was sent that the response is about; before the flow's start if the response does not say.
     pub sent_at: Instant,
-    /// The first packet that the receiver misses, if the answer says so.
+    /// The first packet that the receiver misses, if the response says so.
     pub missing: Option<u32>,
     /// The congestion window in packets, if the transport has one.
     pub window: Option<u32>,
@@ -64,7 +64,7 @@ pub(crate) struct Tracer {
     flows: bool,
     switches: Vec<bool>,
     pub(crate) events: Vec<TraceEvent>,
-    pub(crate) answers: Vec<AnswerSample>,
+    pub(crate) responses: Vec<ResponseSample>,
 }
 
 impl Tracer {
@@ -76,6 +76,12 @@ impl Tracer {
         Self { active: flows || !watched.is_empty(), flows, switches: of, ..Self::default() }
     }
 
+    /// Takes over what was kept in a partition.
+    pub(crate) fn join(&mut self, part: Self) {
+        self.events.extend(part.events);
+        self.responses.extend(part.responses);
+    }
+
     #[inline(always)]
     pub(crate) fn is_active(&self) -> bool {
         self.active
@@ -85,12 +91,12 @@ impl Tracer {
         (self.flows && packet.has(flag::TRACED)) || switch.is_some_and(|switch| self.switches[switch as usize])
     }
 
-    /// An answer of a traced flow has come in.
+    /// A response of a traced flow has come in.
     #[cold]
     #[inline(never)]
-    pub(crate) fn answered(&mut self, at: Instant, packet: &Packet, window: Option<u32>) {
+    pub(crate) fn response(&mut self, at: Instant, packet: &Packet, window: Option<u32>) {
         let missing = (packet.kind == Kind::Ack).then_some(packet.seq);
-        self.answers.push(AnswerSample { at, flow: packet.flow, sent_at: packet.sent_at, missing, window });
+        self.responses.push(ResponseSample { at, flow: packet.flow, sent_at: packet.sent_at, missing, window });
     }
 
     #[cold]

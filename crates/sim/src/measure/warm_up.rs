@@ -1,8 +1,7 @@
 //! What had been counted when the warm-up (`measure.from`) was over: it is taken off at the end.
 
 use crate::switch::Switch;
-use crate::wires::Wires;
-use forebay_tm::{Bytes, Counters, Instant, MemoryReads, View};
+use forebay_tm::{Bytes, Counters, MemoryReads, View};
 
 /// The counters of a buffer, its ports and its queues.
 pub(super) struct BufferCounts {
@@ -53,11 +52,8 @@ pub(super) struct WarmUp {
 }
 
 impl WarmUp {
-    pub(super) fn at(now: Instant, switches: &[Switch], wires: &Wires) -> Self {
-        Self {
-            buffers: switches.iter().map(|switch| switch.views().map(BufferCounts::of).collect()).collect(),
-            sent: wires.links.iter().map(|link| link.sent_before(now).bytes).collect(),
-        }
+    pub(super) fn new<'w>(switches: impl Iterator<Item = &'w Switch>, sent: Vec<u64>) -> Self {
+        Self { buffers: switches.map(|switch| switch.views().map(BufferCounts::of).collect()).collect(), sent }
     }
 
     pub(super) fn of_buffer(&self, switch: usize, buffer: usize) -> &BufferCounts {

@@ -1,7 +1,7 @@
 //! Fair queueing: the flows of a host share its link by deficit round robin, as Linux's `sch_fq` has it, without its pacing, which is
 //! the transports' business.
 //!
-//! Each end of a flow that sends has a queue: the data of a flow at its source, its answers at its receiver. A queue has a credit in
+//! Each end of a flow that sends has a queue: the data of a flow at its source, its replies at its receiver. A queue has a credit in
 //! bytes. Flows that had nothing to send stand in the list of new flows when their next packet comes, which is served before the
 //! list of old flows. Of the first flow of a list:
 //!

@@ -56,7 +56,7 @@ impl Managed {
     /// The link is free: the traffic manager picks the next packet.
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Instant, cx: HostContext<'_>) {
-        let departure = self.tm.next(now, 0);
+        let departure = self.tm.dequeue(now, 0);
         self.settle_losses(cx.net);
         if let Some(departure) = departure {
             let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());
@@ -68,7 +68,7 @@ impl Managed {
 
     #[inline(always)]
     fn settle_losses(&mut self, net: &mut Net) {
-        if self.tm.has_losses() {
+        if self.tm.has_evictions() {
             self.tell_losses(net);
         }
     }
@@ -76,7 +76,7 @@ impl Managed {
     #[cold]
     #[inline(never)]
     fn tell_losses(&mut self, net: &mut Net) {
-        for lost in self.tm.losses() {
+        for lost in self.tm.evictions() {
             let packet = lost.id.0 as Slot;
             net.flows.dropped(net.wires.arena.get(packet).flow);
             net.wires.arena.remove(packet);

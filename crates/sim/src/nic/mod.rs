@@ -10,6 +10,7 @@
 
 mod fifo;
 mod fq;
+mod lossless;
 mod managed;
 
 use crate::event_queue::NEVER;
@@ -23,6 +24,7 @@ use crate::wires::Wires;
 use fifo::Fifo;
 use forebay_tm::{Duration, Instant, Rate, Reason};
 use fq::Fq;
+use lossless::Lossless;
 use managed::Managed;
 
 /// Which end of a flow a packet comes from: they are different sockets, with queues of their own.
@@ -30,7 +32,7 @@ use managed::Managed;
 pub(crate) enum End {
     /// Data, from the flow's source.
     Source = 0,
-    /// Answers, from the flow's receiver.
+    /// Replies, from the flow's receiver.
     Receiver = 1,
 }
 
@@ -70,6 +72,7 @@ enum Discipline {
     Fifo(Box<Fifo>),
     Fq(Box<Fq>),
     Managed(Box<Managed>),
+    Lossless(Box<Lossless>),
 }
 
 /// What stands in front of a host's link.
@@ -87,6 +90,8 @@ pub(crate) struct Nic {
 
 /// More packets than ever wait.
 const ALWAYS: u32 = u32::MAX;
+/// Never none, and far from [`ALWAYS`]: packets that wait are counted on top.
+const NEVER_NONE: u32 = 1 << 31;
 /// Longer than any run lasts: a scenario's times are checked to be less.
 const FOREVER: Duration = Duration::from_ps(u64::MAX / 2);
 
@@ -122,6 +127,12 @@ impl Nic {
                 let discipline = Discipline::Managed(Box::new(Managed::new(out, &configs[host])));
                 Self { waiting: ALWAYS, ..plain(discipline) }
             }
+            NicSetup::Lossless { pfc, classes } => Self {
+                waiting: NEVER_NONE,
+                ahead: Duration::ZERO,
+                small_queues: Some(SmallQueues { span: Duration::ZERO, link: 0, flow_limit: u64::from(u32::MAX) }),
+                ..plain(Discipline::Lossless(Box::new(Lossless::new(*classes, rate, pfc))))
+            },
         }
     }
 
@@ -178,7 +189,13 @@ impl Nic {
     }
 
     #[inline(never)]
-    fn enqueue(&mut self, now: Instant, metadata: Metadata, (flow, end): (u32, End), cx: HostContext<'_>) -> Handed {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        metadata: Metadata,
+        (flow, end): (u32, End),
+        mut cx: HostContext<'_>,
+    ) -> Handed {
         let queue = &mut cx.net.flows.flows[flow as usize].queues[end as usize];
         let verdict = match &mut self.discipline {
             Discipline::Fq(fq) => {
@@ -191,6 +208,11 @@ impl Nic {
                 fq.enqueue(now, *queue, metadata)
             }
             Discipline::Fifo(fifo) => fifo.enqueue(queue, (flow, end), metadata),
+            Discipline::Lossless(lossless) => {
+                let result = lossless.enqueue(now, queue, (flow, end), metadata);
+                lossless.wake(now, self.out, cx.reborrow());
+                result
+            }
             // What is not limited never waits.
             Discipline::Unlimited | Discipline::Managed(_) => Err(Reason::Full),
         };
@@ -246,6 +268,8 @@ impl Nic {
             })
         } else if let Discipline::Fifo(fifo) = &mut self.discipline {
             fifo.dequeue(|flow, end| net.flows.flows[flow as usize].queues[end as usize] = NONE)?
+        } else if let Discipline::Lossless(lossless) = &mut self.discipline {
+            lossless.dequeue(now, net)?
         } else {
             return None;
         };
@@ -290,6 +314,7 @@ impl Nic {
             _ if queue == NONE => 0,
             Discipline::Fq(fq) => fq.bytes(queue),
             Discipline::Fifo(fifo) => fifo.bytes(queue),
+            Discipline::Lossless(lossless) => lossless.bytes(queue),
             Discipline::Unlimited | Discipline::Managed(_) => 0,
         }
     }
@@ -301,6 +326,7 @@ impl Nic {
         match &mut self.discipline {
             Discipline::Fq(fq) => fq.throttle(queue),
             Discipline::Fifo(fifo) => fifo.throttle(queue),
+            Discipline::Lossless(lossless) => lossless.throttle(queue),
             Discipline::Unlimited | Discipline::Managed(_) => {}
         }
     }
@@ -311,6 +337,26 @@ impl Nic {
             if *queue != NONE && fq.close(*queue) {
                 *queue = NONE;
             }
+        } else if let Discipline::Lossless(lossless) = &mut self.discipline {
+            lossless.close(queue);
+        }
+    }
+
+    /// The queues that can be paused, if it has such.
+    pub(crate) fn lossless(&mut self) -> Option<&mut Lossless> {
+        if let Discipline::Lossless(lossless) = &mut self.discipline { Some(lossless) } else { None }
+    }
+
+    /// Whether its queues can be paused.
+    pub(crate) fn can_be_paused(&self) -> bool {
+        matches!(self.discipline, Discipline::Lossless(_))
+    }
+
+    /// Wakes the host when the link is free and a class that is not paused has packets.
+    pub(crate) fn wake_lossless(&mut self, now: Instant, cx: HostContext<'_>) {
+        let out = self.out;
+        if let Some(lossless) = self.lossless() {
+            lossless.wake(now, out, cx);
         }
     }
 }

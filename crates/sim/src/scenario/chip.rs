@@ -1,13 +1,14 @@
 //! Switches that are programmable chips: `kind` and `program` of a switch, and the table `[chip]` beside them, with the program's options in `[chip.options]`.
 
 use super::read_program;
-use super::read_topology::{delay, rate};
 use forebay_pisa::Target;
 use forebay_pisa::programs::{AifoProgram, Facts, Image, ProgramConfig, ProgramError};
-use forebay_settings::{Diagnostic, Table};
+use forebay_settings::check::{at_least_one, carries, delay};
+use forebay_settings::{Diagnostic, Table, read_settings, setting_keys};
 use forebay_tm::admit::{Classes, DynamicThresholdsConfig, FlexibleBufferConfig, OccamyConfig, PolicyConfig};
+use forebay_tm::described::Wrong;
 use forebay_tm::schedule::{AifoConfig, SchedulerConfig, SpPifoConfig};
-use forebay_tm::{Bytes, Duration, PerQueue, Rate, Reason, ValidConfig};
+use forebay_tm::{Bytes, Duration, PerQueue, Rate, Reason, ValidConfig, describe, words};
 
 /// The kinds of chips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +20,35 @@ pub enum ChipKind {
 }
 
 impl ChipKind {
-    /// What it is called in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tofino => "tofino",
-            Self::Tofino2 => "tofino2",
-        }
-    }
-
     fn target(self) -> Target {
         match self {
             Self::Tofino => Target::tofino(),
             Self::Tofino2 => Target::tofino2(),
+        }
+    }
+}
+
+/// What a switch is, as files have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Model {
+    /// Traffic managers between links.
+    Plain,
+    /// [`ChipKind::Tofino`].
+    Tofino,
+    /// [`ChipKind::Tofino2`].
+    Tofino2,
+}
+
+words! {
+    Model { Plain = "plain", Tofino = "tofino", Tofino2 = "tofino2" }
+}
+
+impl Model {
+    fn chip(self) -> Option<ChipKind> {
+        match self {
+            Self::Plain => None,
+            Self::Tofino => Some(ChipKind::Tofino),
+            Self::Tofino2 => Some(ChipKind::Tofino2),
         }
     }
 }
@@ -51,60 +69,90 @@ pub struct ChipSetup {
     pub kind: ChipKind,
     /// What it runs.
     pub program: ProgramConfig,
-    /// Ports of a pipeline. Default 16.
+    /// Ports of a pipeline.
     pub ports_per_pipeline: usize,
-    /// The port of each pipeline by which control packets come around. Default 100 Gb/s and 1,000 packets.
-    pub recirculation: SideSetup,
-    /// From the end of a control packet's transmission until it comes in. Default 1 us.
+    /// The rate of the port of each pipeline by which control packets come around.
+    pub recirculation_rate: Rate,
+    /// What its queue holds.
+    pub recirculation_capacity: usize,
+    /// From the end of a control packet's transmission until it comes in.
     pub latency: Duration,
-    /// Whether packets without room are deflected. Default: if the program trims.
+    /// Whether packets without room are deflected.
     pub deflect: bool,
-    /// The port of each pipeline that they are deflected to. Default 100 Gb/s and 20,000 packets.
-    pub deflection: SideSetup,
-    /// Bytes of a header, and of a control packet. Default 64.
+    /// The rate of the port of each pipeline that they are deflected to.
+    pub deflection_rate: Rate,
+    /// What its queue holds.
+    pub deflection_capacity: usize,
+    /// Bytes of a header, and of a control packet.
     pub header: Bytes,
-    /// The class, and queue, of headers. Default 0.
+    /// The class, and queue, of headers.
     pub header_class: u8,
-    /// How fast packets that the egress program drops are read. Default 100 Gb/s.
+    /// How fast packets that the egress program drops are read.
     pub egress_rate: Rate,
-    /// How late ingress sees queue lengths, where it does. Default 20 ns.
+    /// How late ingress sees queue lengths, where it does.
     pub depth_delay: Duration,
-    /// Whether the ideal runs beside the program. Default: no.
+    /// Whether the ideal runs beside the program.
     pub witness: bool,
-    /// Whether control packets are kept. Default: no.
+    /// Whether control packets are kept.
     pub keep_controls: bool,
     /// Packet generators that the program needs on this switch.
     pub generators: usize,
 }
 
-const KEYS: [&str; 14] = [
-    "options",
-    "ports_per_pipeline",
-    "recirculation_rate",
-    "recirculation_capacity",
-    "latency",
-    "deflect",
-    "deflection_rate",
-    "deflection_capacity",
-    "header",
-    "header_class",
-    "egress_rate",
-    "depth_delay",
-    "witness",
-    "keep_controls",
-];
+describe! {
+    ChipSetup {
+        /// Ports of each pipeline, in their order.
+        ports_per_pipeline: usize; at_least_one,
+        /// The rate of the recirculation port of each pipeline, which carries control packets.
+        recirculation_rate: Rate; carries,
+        /// Packets that the queue of a recirculation port holds.
+        recirculation_capacity: usize,
+        /// From the end of a control packet's transmission by that port to its arrival at ingress.
+        latency: Duration; delay,
+        /// Data packets without room go to the pipeline's deflection port instead of being dropped; true by default if
+        /// the program trims.
+        deflect: bool,
+        /// The rate of the deflection port of each pipeline. The egress program sees a packet when its transmission
+        /// begins.
+        deflection_rate: Rate; carries,
+        /// Packets that the queue of a deflection port holds.
+        deflection_capacity: usize,
+        /// Bytes of a cut packet, and of a control packet.
+        header: Bytes; is_header,
+        /// The queue of cut packets, at this switch and at all later ones.
+        header_class: u8,
+        /// The rate at which a packet is read that the egress program drops; the port sends its next packet afterwards.
+        egress_rate: Rate; carries,
+        /// `tofino2` only: ingress sees the lengths of queues as they were that long ago.
+        depth_delay: Duration; delay,
+        /// `fb` and `aifo` only: an exact reference switch gets the same data packets, and differing decisions are
+        /// counted (`chips.parquet`).
+        witness: bool,
+        /// Record the control packets of the first pipeline (`controls.parquet`).
+        keep_controls: bool,
+    }
+}
+
+fn is_header(size: &Bytes) -> Result<(), Wrong> {
+    if (1..=1 << 14).contains(&size.get()) {
+        return Ok(());
+    }
+    Err(Wrong::new("a header has some bytes, not many", "give its bytes, such as 64"))
+}
 
 impl ChipSetup {
-    fn new(kind: ChipKind, program: ProgramConfig) -> Self {
-        let fast = Rate::from_bps(100_000_000_000);
+    pub(super) fn new(kind: ChipKind, program: ProgramConfig) -> Self {
+        let fast = Rate::from_gbps(100);
         Self {
             kind,
             deflect: program.trims(),
             program,
             ports_per_pipeline: 16,
-            recirculation: SideSetup { rate: fast, capacity: 1_000 },
+            recirculation_rate: fast,
+            recirculation_capacity: 1_000,
             latency: Duration::from_us(1),
-            deflection: SideSetup { rate: fast, capacity: 20_000 },
+            deflection_rate: fast,
+            deflection_capacity: 20_000,
             header: Bytes::new(64),
             header_class: 0,
             egress_rate: fast,
@@ -113,6 +161,21 @@ impl ChipSetup {
             keep_controls: false,
             generators: 0,
         }
+    }
+
+    /// The keys of `[chip]` that mean something to this chip.
+    pub(super) fn knows(&self, key: &str) -> bool {
+        key != "depth_delay" || self.kind == ChipKind::Tofino2
+    }
+
+    /// The port of each pipeline by which control packets come around.
+    pub(crate) fn recirculation(&self) -> SideSetup {
+        SideSetup { rate: self.recirculation_rate, capacity: self.recirculation_capacity }
+    }
+
+    /// The port of each pipeline that packets are deflected to.
+    pub(crate) fn deflection(&self) -> SideSetup {
+        SideSetup { rate: self.deflection_rate, capacity: self.deflection_capacity }
     }
 
     /// The pipelines of a switch with so many ports.
@@ -203,13 +266,14 @@ impl ChipSetup {
 }
 
 /// Reads what a level says: `keys` has `kind` and `program`, `tables` has `[chip]`. The inner `None` is `kind = "plain"`.
-pub(super) fn read(keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<Option<Option<ChipSetup>>, Diagnostic> {
-    const WORDS: [(&str, Option<ChipKind>); 3] =
-        [("plain", None), ("tofino", Some(ChipKind::Tofino)), ("tofino2", Some(ChipKind::Tofino2))];
-    let kind = keys.and_then(|keys| keys.get("kind")).map(|kind| kind.word(&WORDS)).transpose()?;
-    let Some(Some(kind)) = kind else {
+pub(super) fn read(
+    model: Option<Model>,
+    keys: Option<&Table<'_>>,
+    tables: &Table<'_>,
+) -> Result<Option<Option<ChipSetup>>, Diagnostic> {
+    let Some(kind) = model.and_then(Model::chip) else {
         refuse_stray(keys, tables)?;
-        return Ok(kind.map(|_| None));
+        return Ok(model.map(|_| None));
     };
     let name = keys.and_then(|keys| keys.get("program"));
     let Some(name) = name else {
@@ -239,50 +303,11 @@ fn refuse_stray(keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<(), Diag
 }
 
 fn read_chip(table: &Table<'_>, setup: &mut ChipSetup) -> Result<(), Diagnostic> {
-    table.allow(&KEYS, |_| false, "")?;
-    if let Some(value) = table.get("ports_per_pipeline") {
-        setup.ports_per_pipeline = super::switches::at_least_one(&value)?;
-    }
-    for (key, target) in [
-        ("recirculation_rate", &mut setup.recirculation.rate),
-        ("deflection_rate", &mut setup.deflection.rate),
-        ("egress_rate", &mut setup.egress_rate),
-    ] {
-        if let Some(value) = table.get(key) {
-            *target = rate(&value)?;
-        }
-    }
-    for (key, target) in [
-        ("recirculation_capacity", &mut setup.recirculation.capacity),
-        ("deflection_capacity", &mut setup.deflection.capacity),
-    ] {
-        if let Some(value) = table.get(key) {
-            *target = value.number()?;
-        }
-    }
-    for (key, target) in [("latency", &mut setup.latency), ("depth_delay", &mut setup.depth_delay)] {
-        if let Some(value) = table.get(key) {
-            *target = delay(&value)?;
-        }
-    }
-    if let Some(value) = table.get("depth_delay").filter(|_| setup.kind == ChipKind::Tofino) {
+    let known: Vec<&str> = ["options"].into_iter().chain(setting_keys(ChipSetup::FIELDS)).collect();
+    table.allow(&known, |_| false, "")?;
+    read_settings(table, setup)?;
+    if let Some(value) = table.get("depth_delay").filter(|_| !setup.knows("depth_delay")) {
         return Err(value.error("ingress of this chip sees no queue lengths", "remove it, or give kind = \"tofino2\""));
-    }
-    for (key, target) in
-        [("deflect", &mut setup.deflect), ("witness", &mut setup.witness), ("keep_controls", &mut setup.keep_controls)]
-    {
-        if let Some(value) = table.get(key) {
-            *target = value.boolean()?;
-        }
-    }
-    if let Some(value) = table.get("header") {
-        setup.header = value.bytes()?;
-        if setup.header == Bytes::ZERO || setup.header > Bytes::new(1 << 14) {
-            return Err(value.error("a header has some bytes, not many", "give its bytes, such as 64"));
-        }
-    }
-    if let Some(value) = table.get("header_class") {
-        setup.header_class = value.number()?;
     }
     if let Some(value) = table.get("witness").filter(|_| setup.witness && !setup.has_ideal()) {
         let problem = format!("there is no ideal to run beside {}", setup.program.name());

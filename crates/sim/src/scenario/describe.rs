@@ -1,13 +1,15 @@
 //! A scenario as it was resolved: with what arguments changed, and with every default written out.
 
-use super::read::{read, with_document};
+use super::measure::MeasureKeys;
+use super::nic::FifoKeys;
+use super::pfc::ACTIONS;
+use super::read::{RoutingKeys, TopKeys, read, with_document};
 use super::read_program::NOTIFY;
-use super::switches::{BufferSize, Part, SwitchSettings};
-use super::{
-    ChipKind, ChipSetup, FifoLimit, Handoff, MeasureSetup, MirrorSetup, NicSetup, PathChoice, Scenario, read_transport,
-};
+use super::switches::{Part, SwitchSettings};
+use super::{ChipSetup, MirrorSetup, NicSetup, Scenario, WatchdogSetup, read_transport};
 use forebay_pisa::programs::{Notify, ProgramConfig, TableEntry};
-use forebay_settings::{Diagnostic, quoted, write_switch_tables};
+use forebay_settings::{Diagnostic, known_lines, quoted, setting_lines, write_switch_tables};
+use forebay_tm::described::Described;
 use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 
@@ -21,10 +23,11 @@ pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<Str
         let mut out = Writer::default();
         out.top(&scenario);
         out.head("[topology]").0.push_str(&topology.to_toml());
-        out.routing(&scenario);
+        out.head("[routing]").settings(&RoutingKeys { kind: scenario.paths, reroute: scenario.reroute });
         for (part, settings) in switches.parts() {
             out.switch(part, settings);
         }
+        out.pfc(&scenario.nic);
         out.nic(&scenario.nic);
         for (name, config) in &scenario.transports {
             out.head(&format!("[transport.{}]", quoted(name))).0.push_str(&read_transport::lines(config));
@@ -34,7 +37,7 @@ pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<Str
                 out.head(&format!("[[{key}]]")).0.push_str(&table.to_toml());
             }
         }
-        out.measure(&scenario.measure, &scenario);
+        out.head("[measure]").settings(&MeasureKeys::of(&scenario));
         Ok(out.0)
     })
 }
@@ -61,18 +64,16 @@ impl Writer {
         self
     }
 
-    fn top(&mut self, scenario: &Scenario) {
-        self.word("name", &scenario.name).bare("seed", scenario.seed);
-        self.word("duration", scenario.duration).word("drain", scenario.drain);
+    /// Settings that describe themselves.
+    fn settings(&mut self, settings: &dyn Described) -> &mut Self {
+        self.0.push_str(&setting_lines(settings));
+        self
     }
 
-    fn routing(&mut self, scenario: &Scenario) {
-        let kind = match scenario.paths {
-            PathChoice::Ecmp => "ecmp",
-            PathChoice::SprayRandom => "spray-random",
-            PathChoice::SprayRoundRobin => "spray-round-robin",
-        };
-        self.head("[routing]").word("kind", kind).word("reroute", scenario.reroute);
+    fn top(&mut self, scenario: &Scenario) {
+        let Scenario { seed, duration, drain, .. } = *scenario;
+        // Each transport is written with its own stack.
+        self.settings(&TopKeys { name: Some(scenario.name.clone()), seed, duration, drain, stack: None });
     }
 
     fn switch(&mut self, part: Part<'_>, settings: &SwitchSettings) {
@@ -86,84 +87,52 @@ impl Writer {
         if let Part::Nic = part {
             self.word("kind", "managed");
         }
-        if let Some(chip) = &settings.chip {
-            self.word("kind", chip.as_ref().map_or("plain", |chip| chip.kind.as_str()));
-            if let Some(chip) = chip {
-                self.word("program", chip.program.name());
-            }
-        }
-        match settings.buffer {
-            Some(BufferSize::Whole(bytes)) => self.word("buffer", bytes),
-            Some(BufferSize::PerPortPerGbps(bytes)) => self.word("buffer_per_port_per_gbps", bytes),
-            None => &mut *self,
-        };
-        for (key, value) in [
-            ("ports_per_buffer", settings.ports_per_buffer),
-            ("queues", settings.queues),
-            ("queue_capacity", settings.queue_capacity),
-        ] {
-            if let Some(value) = value {
-                self.bare(key, value);
-            }
-        }
-        if let Some(cell) = settings.cell {
-            self.word("cell", cell);
-        }
-        if let Some(cell_pointers) = settings.cell_pointers {
-            self.bare("cell_pointers", cell_pointers);
-        }
+        let mut keys = settings.keys.clone();
+        // A program from a file is named from wherever it is.
+        keys.program = settings.chip.iter().flatten().map(|chip| chip.program.name().to_owned()).next();
+        self.settings(&keys);
         write_switch_tables(&prefix, &settings.tables, &mut self.0);
         if let Some(mirror) = &settings.mirror {
             self.head(&format!("[{prefix}mirror]"));
             self.mirror(mirror.as_ref());
+        }
+        if let Some(ingress) = &settings.ingress {
+            self.head(&format!("[{prefix}ingress]")).0.push_str(ingress);
         }
         if let Some(Some(chip)) = &settings.chip {
             self.chip(&prefix, chip);
         }
     }
 
+    /// `[pfc]`, where switches pause.
+    fn pfc(&mut self, nic: &NicSetup) {
+        let NicSetup::Lossless { pfc, .. } = nic else { return };
+        self.head("[pfc]").bare("quanta", pfc.quanta).bare("refresh", pfc.refresh).word("response", pfc.response);
+        if let Some(WatchdogSetup { detect, restore, action }) = pfc.watchdog {
+            let word = ACTIONS.iter().find(|(_, known)| *known == action).map_or("", |(word, _)| word);
+            self.word("detect", detect).word("restore", restore).word("action", word);
+        }
+    }
+
     /// `[nic]`; what is managed is written with the switches.
     fn nic(&mut self, nic: &NicSetup) {
         match nic {
-            NicSetup::Managed(_) => {}
+            NicSetup::Managed(_) | NicSetup::Lossless { .. } => {}
             NicSetup::Unlimited => {
                 self.head("[nic]").word("kind", "unlimited");
             }
             NicSetup::Fifo(limit, handoff) => {
-                self.head("[nic]").word("kind", "fifo");
-                match limit {
-                    FifoLimit::Packets(packets) => self.bare("limit", packets),
-                    FifoLimit::Bytes(bytes) => self.word("limit_bytes", bytes),
-                };
-                self.handoff(handoff);
+                self.head("[nic]").word("kind", "fifo").settings(&FifoKeys::from(*limit)).settings(handoff);
             }
             NicSetup::Fq(fq, handoff) => {
-                self.head("[nic]").word("kind", "fq").bare("quantum", fq.quantum);
-                self.bare("initial_quantum", fq.initial_quantum).bare("flow_limit", fq.flow_limit);
-                self.bare("limit", fq.limit).word("refill_delay", fq.refill_delay).handoff(handoff);
+                self.head("[nic]").word("kind", "fq").settings(fq).settings(handoff);
             }
         }
-    }
-
-    fn handoff(&mut self, handoff: &Handoff) {
-        self.word("bql", handoff.bql);
-        match handoff.small_queue {
-            Some(span) => self.word("small_queue", span),
-            None => self.word("small_queue", "off"),
-        };
     }
 
     fn chip(&mut self, prefix: &str, chip: &ChipSetup) {
-        self.head(&format!("[{prefix}chip]")).bare("ports_per_pipeline", chip.ports_per_pipeline);
-        self.word("recirculation_rate", chip.recirculation.rate);
-        self.bare("recirculation_capacity", chip.recirculation.capacity).word("latency", chip.latency);
-        self.bare("deflect", chip.deflect).word("deflection_rate", chip.deflection.rate);
-        self.bare("deflection_capacity", chip.deflection.capacity).word("header", chip.header);
-        self.bare("header_class", chip.header_class).word("egress_rate", chip.egress_rate);
-        if chip.kind == ChipKind::Tofino2 {
-            self.word("depth_delay", chip.depth_delay);
-        }
-        self.bare("witness", chip.witness).bare("keep_controls", chip.keep_controls);
+        self.head(&format!("[{prefix}chip]"));
+        self.0.push_str(&known_lines(chip, |key| chip.knows(key)));
         let mut options = Self::default();
         options.program(&chip.program);
         if !options.0.is_empty() {
@@ -231,38 +200,6 @@ impl Writer {
             self.word("kind", "none");
             return;
         };
-        self.word("kind", "generic").word("size", mirror.size).word("rate", mirror.rate);
-        self.bare("capacity", mirror.capacity).word("delay", mirror.delay).bare("class", mirror.class);
-        if mirror.ports_per_pipeline < usize::MAX {
-            self.bare("ports_per_pipeline", mirror.ports_per_pipeline);
-        }
-    }
-
-    fn measure(&mut self, measure: &MeasureSetup, scenario: &Scenario) {
-        let plan = &scenario.network;
-        self.head("[measure]").word("from", measure.from).word("sample", measure.sample);
-        self.bare("breakdown", measure.breakdown).bare("drops_limit", measure.drops_limit);
-        let of_switches = [
-            ("timeline", &measure.timeline),
-            ("queues", &measure.queues),
-            ("drops", &measure.drops),
-            ("trace_switches", &measure.trace_switches),
-        ];
-        for (key, switches) in of_switches {
-            let names = switches.iter().map(|switch| quoted(&plan.switches[*switch].name));
-            self.some_of(key, &names.collect::<Vec<_>>(), plan.switches.len());
-        }
-        let names = measure.progress.iter().map(|workload| quoted(&scenario.workloads[*workload].name));
-        self.some_of("progress", &names.collect::<Vec<_>>(), scenario.workloads.len());
-        self.bare("trace_flows", format!("{:?}", measure.trace_flows));
-    }
-
-    /// A list of names, or `"all"` if they are all there are.
-    fn some_of(&mut self, key: &str, names: &[String], of: usize) {
-        if names.len() == of {
-            self.word(key, "all");
-        } else {
-            self.bare(key, format!("[{}]", names.join(", ")));
-        }
+        self.word("kind", "generic").settings(mirror);
     }
 }

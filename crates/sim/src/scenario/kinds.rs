@@ -5,6 +5,7 @@ use crate::topology::{self, TopologyKind};
 use crate::transport::{Stack, TransportKind};
 use crate::workload::{self, BUNDLED, SizeDistribution, WorkloadEntry};
 use forebay_settings::Kind;
+use forebay_tm::described::Choice as _;
 
 /// The topologies.
 pub fn topologies() -> Vec<Kind> {

@@ -1,40 +1,67 @@
 //! The table `[mirror]`: the headers of packets that a switch rejects are sent around to arrive again.
 
-use super::read_topology::{delay, rate};
-use forebay_settings::{Diagnostic, Table};
-use forebay_tm::{Bytes, Duration, Rate};
+use forebay_settings::check::{at_least_one, carries, delay};
+use forebay_settings::{Diagnostic, Table, read_settings, setting_keys};
+use forebay_tm::described::{Kind, Setting, Value, Wrong};
+use forebay_tm::{Bytes, Duration, Rate, settings};
 
 /// Headers must come around within this time, as packets must be through a link.
 const LONGEST: Duration = Duration::from_us(4_000_000);
 
-/// Mirror on drop: what becomes of data packets that a switch's traffic managers reject.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MirrorSetup {
-    /// What is left of a packet. Default 64 B.
-    pub size: Bytes,
-    /// The rate of a recirculation port. Default 100 Gb/s.
-    pub rate: Rate,
-    /// Headers that may wait in front of a recirculation port. Default 1,000.
-    pub capacity: usize,
-    /// From the end of a header's transmission until it arrives again. Default 1 us.
-    pub delay: Duration,
-    /// The queue that headers join. Default 0.
-    pub class: u8,
-    /// Ports of the switch that share a recirculation port. Default: all.
-    pub ports_per_pipeline: usize,
+settings! {
+    /// Mirror on drop: what becomes of data packets that a switch's traffic managers reject.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct MirrorSetup {
+        /// Bytes that are left of a packet.
+        pub size: Bytes = Bytes::new(64); has_bytes,
+        /// The rate of each recirculation port.
+        pub rate: Rate = Rate::from_gbps(100); carries,
+        /// Headers that the queue of a recirculation port holds.
+        pub capacity: usize = 1_000,
+        /// From the end of a header's transmission by the recirculation port to its arrival at ingress.
+        pub delay: Duration = Duration::from_us(1); delay,
+        /// The queue that headers join, at this switch and at all later ones.
+        pub class: u8 = 0,
+        /// Ports that share one recirculation port, in their order; none: all.
+        pub ports_per_pipeline: usize as OrAll = usize::MAX; at_least_one,
+    }
 }
 
-impl Default for MirrorSetup {
-    fn default() -> Self {
-        Self {
-            size: Bytes::new(64),
-            rate: Rate::from_bps(100_000_000_000),
-            capacity: 1_000,
-            delay: Duration::from_us(1),
-            class: 0,
-            ports_per_pipeline: usize::MAX,
-        }
+/// A number, or all of them, which no file needs to say.
+#[derive(Clone, Copy, Debug)]
+pub struct OrAll(usize);
+
+impl From<usize> for OrAll {
+    fn from(number: usize) -> Self {
+        Self(number)
     }
+}
+
+impl From<OrAll> for usize {
+    fn from(OrAll(number): OrAll) -> Self {
+        number
+    }
+}
+
+impl Setting for OrAll {
+    const KIND: Kind = usize::KIND;
+    const OPTIONAL: bool = true;
+
+    fn value(&self) -> Value {
+        if self.0 == usize::MAX { Value::Nothing } else { self.0.value() }
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        if value == Value::Nothing { Some(Self(usize::MAX)) } else { usize::from_value(value).map(Self) }
+    }
+}
+
+/// Something is left of a packet.
+fn has_bytes(size: &Bytes) -> Result<(), Wrong> {
+    if *size > Bytes::ZERO {
+        return Ok(());
+    }
+    Err(Wrong::new("nothing would be left of a packet", "give the bytes of a header, such as 64"))
 }
 
 impl MirrorSetup {
@@ -46,35 +73,16 @@ impl MirrorSetup {
 
 /// Reads the table; `None` is `kind = "none"`.
 pub(super) fn read(table: &Table<'_>) -> Result<Option<MirrorSetup>, Diagnostic> {
-    const KEYS: [&str; 7] = ["kind", "size", "rate", "capacity", "delay", "class", "ports_per_pipeline"];
+    let keys = setting_keys(MirrorSetup::FIELDS);
     let is_on = table.get("kind").map_or(Ok(true), |value| value.word(&[("generic", true), ("none", false)]))?;
     if !is_on {
-        table.allow(&["kind"], |key| KEYS.contains(&key), "none")?;
+        table.allow(&["kind"], |key| keys.contains(&key), "none")?;
         return Ok(None);
     }
-    table.allow(&KEYS, |_| false, "generic")?;
+    let known: Vec<&str> = ["kind"].into_iter().chain(keys).collect();
+    table.allow(&known, |_| false, "generic")?;
     let mut setup = MirrorSetup::default();
-    if let Some(value) = table.get("size") {
-        setup.size = value.bytes()?;
-        if setup.size == Bytes::ZERO {
-            return Err(value.error("nothing would be left of a packet", "give the bytes of a header, such as 64"));
-        }
-    }
-    if let Some(value) = table.get("rate") {
-        setup.rate = rate(&value)?;
-    }
-    if let Some(value) = table.get("capacity") {
-        setup.capacity = value.number()?;
-    }
-    if let Some(value) = table.get("delay") {
-        setup.delay = delay(&value)?;
-    }
-    if let Some(value) = table.get("class") {
-        setup.class = value.number()?;
-    }
-    if let Some(value) = table.get("ports_per_pipeline") {
-        setup.ports_per_pipeline = super::switches::at_least_one(&value)?;
-    }
+    read_settings(table, &mut setup)?;
     check_time(table, &setup)?;
     Ok(Some(setup))
 }

@@ -4,8 +4,10 @@ mod check;
 mod chip;
 mod describe;
 pub mod kinds;
+mod measure;
 mod mirror;
 mod nic;
+mod pfc;
 mod read;
 mod read_failure;
 mod read_program;
@@ -19,12 +21,13 @@ pub use chip::{ChipKind, ChipSetup, SideSetup};
 pub use describe::describe;
 pub use mirror::MirrorSetup;
 pub use nic::{FifoLimit, FqSetup, Handoff, NicSetup};
+pub use pfc::{IngressSetup, PfcSetup, WatchdogAction, WatchdogSetup};
 
 use crate::network::NetworkPlan;
 use crate::transport::TransportConfig;
 use crate::workload::WorkloadConfig;
 use forebay_script::file::Script;
-use forebay_tm::{Duration, Instant, ValidConfig};
+use forebay_tm::{Duration, Instant, ValidConfig, words};
 use std::sync::Arc;
 
 /// How a switch chooses among equal-cost ports.
@@ -39,6 +42,10 @@ pub enum PathChoice {
     SprayRoundRobin,
 }
 
+words! {
+    PathChoice { Ecmp = "ecmp", SprayRandom = "spray-random", SprayRoundRobin = "spray-round-robin" }
+}
+
 /// The buffers of one switch: one for all ports, or one for every so many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchSetup {
@@ -50,6 +57,8 @@ pub struct SwitchSetup {
     pub mirror: Option<MirrorSetup>,
     /// The programmable chip that it is, if it is one.
     pub chip: Option<ChipSetup>,
+    /// Its ingress side, if it has one: it then pauses its senders.
+    pub ingress: Option<IngressSetup>,
     /// The script that it plays, if it plays one: no file says so, only `forebay lab script`.
     pub script: Option<Arc<Script>>,
 }

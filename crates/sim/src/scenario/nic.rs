@@ -1,8 +1,11 @@
 //! The table `[nic]`: what stands between the transports of a host and its link. Managed queues are read with the switches.
 
-use super::switches::{NIC_KEYS, at_least_one};
-use forebay_settings::{Diagnostic, Table, Value};
-use forebay_tm::{Bytes, Duration, ValidConfig};
+use super::PfcSetup;
+use super::switches::{MANAGED_TABLES, managed_keys, unused};
+use forebay_settings::check::{at_least_one, if_set};
+use forebay_settings::{Diagnostic, Table, read_known, read_settings, setting_keys};
+use forebay_tm::described::{OrOff, Size, Wrong};
+use forebay_tm::{Bytes, Duration, ValidConfig, describe, settings, words};
 
 /// What stands in front of a host's link.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +18,14 @@ pub enum NicSetup {
     Fq(FqSetup, Handoff),
     /// A traffic manager with one port; hosts with different rates have different ones, in the order of the hosts.
     Managed(Vec<ValidConfig>),
+    /// Fair queueing for each of so many classes, which take turns and can be paused. A flow has two full packets waiting at most. No
+    /// `[nic]` says so: it is what hosts of a network that pauses have.
+    Lossless {
+        /// How hosts are paused.
+        pfc: PfcSetup,
+        /// The classes.
+        classes: usize,
+    },
 }
 
 /// What a FIFO holds at most.
@@ -26,19 +37,46 @@ pub enum FifoLimit {
     Bytes(Bytes),
 }
 
-/// Settings of fair queueing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqSetup {
-    /// Bytes that a flow may send in its turn.
-    pub quantum: u32,
-    /// Bytes that a flow may send in its first turn.
-    pub initial_quantum: u32,
-    /// Packets of one flow.
-    pub flow_limit: u32,
-    /// Packets of all flows.
-    pub limit: u32,
-    /// An idle flow has a quantum again after this time.
-    pub refill_delay: Duration,
+/// A packet of the usual size.
+const USUAL_PACKET: u32 = 1_500;
+/// Credits are counted in 32 bits.
+const LARGEST_QUANTUM: u32 = 1 << 30;
+
+settings! {
+    /// Settings of fair queueing, as in Linux.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FqSetup {
+        /// Bytes that a flow may send per round; default two of the largest packets.
+        pub quantum: u32 as Size<0, LARGEST_QUANTUM> = 2 * USUAL_PACKET; sends,
+        /// Bytes that a flow may send in its first round; default ten of the largest packets.
+        pub initial_quantum: u32 as Size<0, LARGEST_QUANTUM> = 10 * USUAL_PACKET,
+        /// Packets of one flow that may wait.
+        pub flow_limit: u32 = 100; packets,
+        /// Packets that may wait in total.
+        pub limit: u32 = 10_000; packets,
+        /// A flow that was idle for longer gets at least one quantum of credit.
+        pub refill_delay: Duration = Duration::from_us(40_000),
+    }
+}
+
+settings! {
+    /// The limit of a FIFO, one of the two.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FifoKeys {
+        /// Packets that may wait in total.
+        pub limit: Option<u32> = Some(1_000); if_set(packets),
+        /// Bytes that may wait in total, instead of `limit`.
+        pub limit_bytes: Option<Bytes> = None,
+    }
+}
+
+impl From<FifoLimit> for FifoKeys {
+    fn from(limit: FifoLimit) -> Self {
+        match limit {
+            FifoLimit::Packets(packets) => Self { limit: Some(packets), limit_bytes: None },
+            FifoLimit::Bytes(bytes) => Self { limit: None, limit_bytes: Some(bytes) },
+        }
+    }
 }
 
 /// How packets get from a transport to a queueing discipline, and from there to the wire.
@@ -52,7 +90,37 @@ pub struct Handoff {
     pub small_queue: Option<Duration>,
 }
 
+describe! {
+    Handoff {
+        /// Bytes that may be queued in the wire (byte queue limits); default two of the largest packets.
+        bql: Bytes,
+        /// How much of a flow may wait here before its transport must stop sending, as time at its rate (TCP small
+        /// queues), or `"off"`.
+        small_queue: Option<Duration> as OrOff<Duration>,
+    }
+}
+
+/// A quantum with which a flow sends.
+fn sends(quantum: &u32) -> Result<(), Wrong> {
+    if *quantum > 0 { Ok(()) } else { Err(Wrong::new("no flow would ever send", "give two packets, such as 3028")) }
+}
+
+/// A limit in packets.
+fn packets(packets: &u32) -> Result<(), Wrong> {
+    at_least_one(packets)?;
+    if *packets < u32::MAX {
+        return Ok(());
+    }
+    Err(Wrong::new("this is more than can be counted", format!("give {} or less", u32::MAX - 1)))
+}
+
 impl Handoff {
+    /// With the defaults for packets of up to so many bytes.
+    pub(super) fn of(largest_packet: u64) -> Self {
+        let (bql, largest_packet) = (Bytes::new(2 * largest_packet), Bytes::new(largest_packet));
+        Self { bql, largest_packet, small_queue: Some(Duration::from_us(1_000)) }
+    }
+
     /// The wire takes another packet when it has no more bytes than these ahead: then there is room for the largest.
     pub fn ahead(&self) -> Bytes {
         Bytes::new(self.bql.get().saturating_sub(self.largest_packet.get()))
@@ -68,129 +136,74 @@ pub(super) enum Kind {
     Managed,
 }
 
-const FQ_KEYS: [&str; 8] =
-    ["kind", "quantum", "initial_quantum", "flow_limit", "limit", "refill_delay", "bql", "small_queue"];
-const FIFO_KEYS: [&str; 5] = ["kind", "limit", "limit_bytes", "bql", "small_queue"];
+words! {
+    Kind { Fq = "fq", Fifo = "fifo", Unlimited = "unlimited", Managed = "managed" }
+}
 
-/// Packets of one flow, of all flows, and of a FIFO, as in Linux.
-const FLOW_LIMIT: u32 = 100;
-const LIMIT: u32 = 10_000;
-const FIFO_LIMIT: u32 = 1_000;
-const REFILL_DELAY: Duration = Duration::from_us(40_000);
-const SMALL_QUEUE: Duration = Duration::from_us(1_000);
-/// Credits are counted in 32 bits.
-const LARGEST_QUANTUM: u64 = 1 << 30;
+impl Kind {
+    /// The keys of its table beside `kind`.
+    fn keys(self) -> Vec<&'static str> {
+        match self {
+            Self::Fq => setting_keys(FqSetup::FIELDS).into_iter().chain(setting_keys(Handoff::FIELDS)).collect(),
+            Self::Fifo => setting_keys(FifoKeys::FIELDS).into_iter().chain(setting_keys(Handoff::FIELDS)).collect(),
+            Self::Unlimited => Vec::new(),
+            Self::Managed => managed_keys().into_iter().chain(MANAGED_TABLES).collect(),
+        }
+    }
+}
 
 /// The kind of a `[nic]` table; keys of other kinds are refused.
 pub(super) fn kind(table: &Table<'_>) -> Result<Kind, Diagnostic> {
-    let words = [("fq", Kind::Fq), ("fifo", Kind::Fifo), ("unlimited", Kind::Unlimited), ("managed", Kind::Managed)];
-    let kind = table.get("kind").map_or(Ok(Kind::Fq), |kind| kind.word(&words))?;
-    let elsewhere = |key: &str| [&FQ_KEYS[..], &FIFO_KEYS, &NIC_KEYS].iter().any(|keys| keys.contains(&key));
-    match kind {
-        Kind::Fq => table.allow(&FQ_KEYS, elsewhere, "fq")?,
-        Kind::Fifo => table.allow(&FIFO_KEYS, elsewhere, "fifo")?,
-        Kind::Unlimited => table.allow(&["kind"], elsewhere, "unlimited")?,
-        Kind::Managed => {
-            if table.has("trim") {
-                let remedy = "remove it; switches trim: write [trim], or [tier.NAME.trim] for a tier";
-                return Err(table.key_error("trim", "hosts do not trim packets", remedy));
-            }
-            let allowed: Vec<&str> = core::iter::once("kind").chain(NIC_KEYS).collect();
-            table.allow(&allowed, elsewhere, "managed")?;
-        }
+    let kind = table.get("kind").map_or(Ok(Kind::Fq), |kind| kind.word(Kind::WORDS))?;
+    if kind == Kind::Managed && table.has("trim") {
+        let remedy = "remove it; switches trim: write [trim], or [tier.NAME.trim] for a tier";
+        return Err(table.key_error("trim", "hosts do not trim packets", remedy));
     }
+    let known: Vec<&str> = ["kind"].into_iter().chain(kind.keys()).collect();
+    let elsewhere = |key: &str| Kind::WORDS.iter().any(|(_, kind)| kind.keys().contains(&key));
+    table.allow(&known, elsewhere, kind.word())?;
     Ok(kind)
 }
 
 /// What is not managed, for packets of up to so many bytes.
 pub(super) fn read(table: Option<&Table<'_>>, largest_packet: u64) -> Result<NicSetup, Diagnostic> {
-    let reader = Reader { table, largest_packet };
     match table.map_or(Ok(Kind::Fq), kind)? {
-        Kind::Fq => Ok(NicSetup::Fq(reader.fq()?, reader.handoff()?)),
-        Kind::Fifo => Ok(NicSetup::Fifo(reader.fifo_limit()?, reader.handoff()?)),
+        Kind::Fq => {
+            let largest = largest_packet as u32;
+            let mut fq = FqSetup { quantum: 2 * largest, initial_quantum: 10 * largest, ..FqSetup::default() };
+            table.map_or(Ok(()), |table| read_settings(table, &mut fq))?;
+            Ok(NicSetup::Fq(fq, handoff(table, largest_packet)?))
+        }
+        Kind::Fifo => Ok(NicSetup::Fifo(fifo_limit(table, largest_packet)?, handoff(table, largest_packet)?)),
         Kind::Unlimited | Kind::Managed => Ok(NicSetup::Unlimited),
     }
 }
 
-struct Reader<'t, 'd> {
-    table: Option<&'t Table<'d>>,
-    largest_packet: u64,
+fn fifo_limit(table: Option<&Table<'_>>, largest_packet: u64) -> Result<FifoLimit, Diagnostic> {
+    let mut keys = FifoKeys::default();
+    if let Some(table) = table {
+        let unused = unused(table, "limit", "limit_bytes", "the limit is there already")?;
+        let used = if unused == "limit" { "limit_bytes" } else { "limit" };
+        read_known(table, &[used], &mut keys)?;
+        holds_a_packet(table, "limit_bytes", keys.limit_bytes, largest_packet)?;
+    }
+    let packets = FifoLimit::Packets(keys.limit.unwrap_or(u32::MAX));
+    Ok(keys.limit_bytes.map_or(packets, FifoLimit::Bytes))
 }
 
-impl<'d> Reader<'_, 'd> {
-    fn get(&self, key: &str) -> Option<Value<'d>> {
-        self.table.and_then(|table| table.get(key))
+fn handoff(table: Option<&Table<'_>>, largest_packet: u64) -> Result<Handoff, Diagnostic> {
+    let mut handoff = Handoff::of(largest_packet);
+    if let Some(table) = table {
+        read_settings(table, &mut handoff)?;
+        holds_a_packet(table, "bql", Some(handoff.bql), largest_packet)?;
     }
+    Ok(handoff)
+}
 
-    fn fq(&self) -> Result<FqSetup, Diagnostic> {
-        let quantum = self.quantum("quantum", 2)?;
-        if let (0, Some(value)) = (quantum, self.get("quantum")) {
-            return Err(value.error("no flow would ever send", "give two packets, such as 3028"));
-        }
-        Ok(FqSetup {
-            quantum,
-            initial_quantum: self.quantum("initial_quantum", 10)?,
-            flow_limit: self.packets("flow_limit", FLOW_LIMIT)?,
-            limit: self.packets("limit", LIMIT)?,
-            refill_delay: self.get("refill_delay").map_or(Ok(REFILL_DELAY), |value| value.duration())?,
-        })
+fn holds_a_packet(table: &Table<'_>, key: &str, bytes: Option<Bytes>, largest: u64) -> Result<(), Diagnostic> {
+    if bytes.is_none_or(|bytes| bytes.get() >= largest) {
+        return Ok(());
     }
-
-    /// Bytes; so many of the largest packets if they are not given.
-    fn quantum(&self, key: &str, packets: u64) -> Result<u32, Diagnostic> {
-        let Some(value) = self.get(key) else { return Ok((packets * self.largest_packet) as u32) };
-        let bytes = value.bytes()?.get();
-        if bytes > LARGEST_QUANTUM {
-            return Err(value.error("this is more than can be counted", "give 1 GiB or less"));
-        }
-        Ok(bytes as u32)
-    }
-
-    fn packets(&self, key: &str, default: u32) -> Result<u32, Diagnostic> {
-        let Some(value) = self.get(key) else { return Ok(default) };
-        let packets = at_least_one(&value)?;
-        u32::try_from(packets)
-            .ok()
-            .filter(|packets| *packets < u32::MAX)
-            .ok_or_else(|| value.error("this is more than can be counted", format!("give {} or less", u32::MAX - 1)))
-    }
-
-    fn fifo_limit(&self) -> Result<FifoLimit, Diagnostic> {
-        let alternatives = self.table.map_or((None, None), |table| table.alternatives("limit", "limit_bytes"));
-        match alternatives {
-            (Some(_), Some(value)) => Err(value.error("the limit is there already", "give one of the two")),
-            (None, Some(value)) => {
-                let bytes = value.bytes()?;
-                self.holds_a_packet(&value, bytes)?;
-                Ok(FifoLimit::Bytes(bytes))
-            }
-            _ => Ok(FifoLimit::Packets(self.packets("limit", FIFO_LIMIT)?)),
-        }
-    }
-
-    fn holds_a_packet(&self, value: &Value<'_>, bytes: Bytes) -> Result<(), Diagnostic> {
-        if bytes.get() >= self.largest_packet {
-            return Ok(());
-        }
-        let problem = format!("a packet of {} bytes would not fit", self.largest_packet);
-        Err(value.error(problem, format!("give {} or more", self.largest_packet)))
-    }
-
-    fn handoff(&self) -> Result<Handoff, Diagnostic> {
-        let mut bql = Bytes::new(2 * self.largest_packet);
-        if let Some(value) = self.get("bql") {
-            bql = value.bytes()?;
-            self.holds_a_packet(&value, bql)?;
-        }
-        let small_queue =
-            match self.get("small_queue") {
-                None => Some(SMALL_QUEUE),
-                Some(value) if value.is_text() && value.text()? == "off" => None,
-                Some(value) => Some(value.duration().map_err(|error| Diagnostic {
-                    remedy: "give a time such as \"1ms\", or \"off\"".into(),
-                    ..error
-                })?),
-            };
-        Ok(Handoff { bql, largest_packet: Bytes::new(self.largest_packet), small_queue })
-    }
+    let problem = format!("a packet of {largest} bytes would not fit");
+    Err(table.locate(key, problem, format!("give {largest} or more")))
 }

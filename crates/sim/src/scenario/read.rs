@@ -1,20 +1,48 @@
 //! A whole scenario file.
 
 use super::switches::Switches;
-use super::{MeasureSetup, PathChoice, Scenario, check, read_failure, read_topology, read_transport};
-use crate::network::NetworkPlan;
+use super::{PathChoice, Scenario, check, measure, pfc, read_failure, read_topology, read_transport};
 use crate::routing::Ports;
+use crate::transport::Stack;
 use crate::workload::{self, WorkloadContext};
-use forebay_settings::{Diagnostic, Document, Settings, Table, Value};
-use forebay_tm::{Bytes, Duration};
+use forebay_settings::{Diagnostic, Document, Settings, Table, read_settings, setting_keys};
+use forebay_tm::described::Wrong;
+use forebay_tm::{Bytes, Duration, settings};
 use std::path::Path;
 
-const TOP_KEYS: [&str; 23] = [
-    "stack",
-    "name",
-    "seed",
-    "duration",
-    "drain",
+settings! {
+    /// The keys that stand in no table.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TopKeys {
+        /// What results call it; default the file's name.
+        pub name: Option<String> = None,
+        /// The seed of all random draws.
+        pub seed: u64 = 1,
+        /// Workloads start flows before this time, unless they set `stop`; at least 1 ns.
+        pub duration: Duration = Duration::from_us(10_000); is_some_time => given,
+        /// A run ends once `duration` is over and all finite flows are complete, at the latest at `duration` + `drain`. It
+        /// ends before `duration` only if no event is left.
+        pub drain: Duration = Duration::from_us(1_000_000),
+        /// The TCP implementation that `reno`, `cubic` and `dctcp` follow, unless a transport sets its own: see
+        /// [stacks](#stacks); default `"linux"`.
+        pub stack: Option<Stack> = None,
+    }
+}
+
+settings! {
+    /// The table `[routing]`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RoutingKeys {
+        /// `"ecmp"`: a flow keeps one of the shortest paths, chosen by a hash; `"spray-random"`: every packet takes a
+        /// random one; `"spray-round-robin"`: a flow's packets take them in turn.
+        pub kind: PathChoice = PathChoice::Ecmp,
+        /// The time from a failure or repair until the routes change.
+        pub reroute: Duration = Duration::from_us(1_000),
+    }
+}
+
+/// The tables. A single run passes over the last two: what a sweep changes, and what its smaller scales leave out.
+const TABLES: [&str; 20] = [
     "topology",
     "routing",
     "switch",
@@ -22,6 +50,8 @@ const TOP_KEYS: [&str; 23] = [
     "scheduler",
     "ecn",
     "trim",
+    "ingress",
+    "pfc",
     "mirror",
     "chip",
     "tier",
@@ -31,13 +61,17 @@ const TOP_KEYS: [&str; 23] = [
     "workload",
     "failure",
     "measure",
-    // What a sweep changes, and what its smaller scales leave out; a single run passes over them.
     "sweep",
     "scale",
 ];
 
-/// A second.
-const SECOND: Duration = Duration::from_us(1_000_000);
+fn is_some_time(duration: &Duration) -> Result<(), Wrong> {
+    if *duration >= Duration::from_ps(1_000) {
+        return Ok(());
+    }
+    let remedy = "give a time such as \"10ms\"; a number without a unit counts picoseconds";
+    Err(Wrong::new(format!("nothing could happen in {duration}"), remedy))
+}
 
 impl Scenario {
     /// Reads a scenario from the text of a file, changed by `sets`: pairs of a key such as `policy.kind` and a value, as
@@ -72,15 +106,16 @@ pub(super) fn read<'d>(
         let remedy = "give it to forebay reproduce, as PAPER/FIGURE";
         return Err(kind.error("this is no scenario but parameters of an analysis", remedy));
     }
-    root.allow(&TOP_KEYS, |_| false, "")?;
-    let name = name_of(file, root)?;
-    let seed = root.get("seed").map_or(Ok(1), |value| value.integer())?;
-    let (duration, drain) = times(root)?;
+    let known: Vec<&str> = setting_keys(TopKeys::FIELDS).into_iter().chain(TABLES).collect();
+    root.allow(&known, |_| false, "")?;
+    let mut top = TopKeys::default();
+    read_settings(root, &mut top)?;
+    check_times(root, &top)?;
     let (topology, network) = read_topology::read(root)?;
-    let (paths, reroute) = routing(root)?;
+    let routing = routing(root)?;
     let ports = Ports::new(&network);
     let switches = Switches::read(root, &network)?;
-    let setups = switches.setups(&network, &ports, seed)?;
+    let setups = switches.setups(&network, &ports, top.seed)?;
     let classes = Switches::classes(&setups);
     let tables = root.tables("workload")?;
     if tables.is_empty() {
@@ -90,176 +125,57 @@ pub(super) fn read<'d>(
             ..root.missing("workload", "")
         });
     }
-    let transports = read_transport::read(root, &tables, classes)?;
+    let transports = read_transport::read(root, &tables, top.stack.unwrap_or(Stack::Linux), classes)?;
     let largest = check::largest_packet(&transports);
-    let nic = switches.nic(&network, &ports, Switches::queues(&setups), seed, largest)?;
+    let nic = match pfc::nic(root, &setups, Switches::queues(&setups))? {
+        Some(nic) => nic,
+        None => switches.nic(&network, &ports, Switches::queues(&setups), top.seed, largest)?,
+    };
     let changes = read_failure::read(root, &network)?;
-    let measure = measure(root, &network, duration)?;
+    let measure = measure::read(root, &network, top.duration)?;
     let mut scenario = Scenario {
-        name,
-        seed,
-        duration,
-        drain,
+        name: top.name.unwrap_or_else(|| stem(file)),
+        seed: top.seed,
+        duration: top.duration,
+        drain: top.drain,
         network,
-        paths,
+        paths: routing.kind,
         switches: setups,
         nic,
         transports,
         workloads: Vec::new(),
         changes,
-        reroute,
+        reroute: routing.reroute,
         measure,
     };
     check::check_links(&scenario, root)?;
     scenario.workloads = workloads(&scenario, &tables, Path::new(file), classes)?;
-    scenario.measure.progress = progress(root, &scenario.workloads)?;
+    scenario.measure.progress = measure::progress(root, &scenario.workloads)?;
     check::check(&scenario, root, &tables)?;
     Ok((scenario, topology, switches))
 }
 
-/// The name that the file gives, or that of the file.
-fn name_of(file: &str, root: &Table<'_>) -> Result<String, Diagnostic> {
-    if let Some(value) = root.get("name") {
-        return value.text().map(str::to_owned);
-    }
-    let stem = Path::new(file).file_stem();
-    Ok(stem.map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned()))
+/// The name of a file, without its directory and ending.
+fn stem(file: &str) -> String {
+    Path::new(file).file_stem().map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// The duration and what comes after it.
-fn times(root: &Table<'_>) -> Result<(Duration, Duration), Diagnostic> {
-    let value = root.need("duration", "duration = \"10ms\"")?;
-    let duration = value.duration()?;
-    if duration < Duration::from_ps(1_000) {
-        let problem = format!("nothing could happen in {duration}");
-        return Err(value.error(problem, "give a time such as \"10ms\"; a number without a unit counts picoseconds"));
+/// Refuses times that cannot be counted: half of all time is left for what happens around the end.
+fn check_times(root: &Table<'_>, TopKeys { duration, drain, .. }: &TopKeys) -> Result<(), Diagnostic> {
+    if duration.ps().saturating_add(drain.ps()) <= u64::MAX / 2 {
+        return Ok(());
     }
-    let drain = root.get("drain").map_or(Ok(SECOND), |value| value.duration())?;
-    // Half of all time is left for what happens around the end.
-    if duration.ps().saturating_add(drain.ps()) > u64::MAX / 2 {
-        let key = if drain > duration { "drain" } else { "duration" };
-        return Err(root.locate(key, "this is too long to be counted in picoseconds", "keep the sum below 100 days"));
-    }
-    Ok((duration, drain))
+    let key = if drain > duration { "drain" } else { "duration" };
+    Err(root.locate(key, "this is too long to be counted in picoseconds", "keep the sum below 100 days"))
 }
 
-fn routing(root: &Table<'_>) -> Result<(PathChoice, Duration), Diagnostic> {
-    let (mut paths, mut reroute) = (PathChoice::default(), Duration::from_us(1_000));
+fn routing(root: &Table<'_>) -> Result<RoutingKeys, Diagnostic> {
+    let mut routing = RoutingKeys::default();
     if let Some(table) = root.table("routing")? {
-        table.allow(&["kind", "reroute"], |_| false, "")?;
-        if let Some(value) = table.get("kind") {
-            paths = value.word(&[
-                ("ecmp", PathChoice::Ecmp),
-                ("spray-random", PathChoice::SprayRandom),
-                ("spray-round-robin", PathChoice::SprayRoundRobin),
-            ])?;
-        }
-        if let Some(value) = table.get("reroute") {
-            reroute = value.duration()?;
-        }
+        table.allow(&setting_keys(RoutingKeys::FIELDS), |_| false, "")?;
+        read_settings(&table, &mut routing)?;
     }
-    Ok((paths, reroute))
-}
-
-/// Keys of `[measure]`.
-const MEASURE_KEYS: [&str; 10] = [
-    "from",
-    "sample",
-    "timeline",
-    "queues",
-    "progress",
-    "breakdown",
-    "drops",
-    "drops_limit",
-    "trace_flows",
-    "trace_switches",
-];
-
-fn measure(root: &Table<'_>, plan: &NetworkPlan, duration: Duration) -> Result<MeasureSetup, Diagnostic> {
-    let mut setup = MeasureSetup {
-        from: Duration::ZERO,
-        breakdown: false,
-        drops: Vec::new(),
-        drops_limit: 500_000,
-        sample: Duration::from_us(10),
-        timeline: Vec::new(),
-        queues: Vec::new(),
-        progress: Vec::new(),
-        trace_flows: Vec::new(),
-        trace_switches: Vec::new(),
-    };
-    let Some(table) = root.table("measure")? else { return Ok(setup) };
-    table.allow(&MEASURE_KEYS, |_| false, "")?;
-    if let Some(value) = table.get("from") {
-        setup.from = value.duration()?;
-        if setup.from >= duration && setup.from > Duration::ZERO {
-            let remedy = format!("give less than the duration, {duration}");
-            return Err(value.error("nothing would be measured", remedy));
-        }
-    }
-    if let Some(value) = table.get("breakdown") {
-        setup.breakdown = value.boolean()?;
-    }
-    if let Some(value) = table.get("drops_limit") {
-        setup.drops_limit = value.number()?;
-    }
-    if let Some(value) = table.get("sample") {
-        setup.sample = value.duration()?;
-        if setup.sample < Duration::from_ps(1_000) {
-            return Err(value.error("this is too often", "give 1ns or more, such as \"10us\""));
-        }
-    }
-    let switches = |key: &str| -> Result<Vec<usize>, Diagnostic> {
-        let Some(value) = table.get(key) else { return Ok(Vec::new()) };
-        let Some(names) = value.list() else {
-            value.word(&[("all", ())]).map_err(|error| Diagnostic {
-                remedy: "give \"all\", or a list of switches such as [\"leaf0\"]".into(),
-                ..error
-            })?;
-            return Ok((0..plan.switches.len()).collect());
-        };
-        let mut switches: Vec<usize> =
-            names.iter().map(|name| read_failure::switch(plan, name)).collect::<Result<_, _>>()?;
-        switches.sort_unstable();
-        switches.dedup();
-        Ok(switches)
-    };
-    setup.drops = switches("drops")?;
-    setup.timeline = switches("timeline")?;
-    setup.queues = switches("queues")?;
-    setup.trace_switches = switches("trace_switches")?;
-    if let Some(value) = table.get("trace_flows") {
-        let flows = value.list().ok_or_else(|| value.error("this is not a list", "give flows such as [0, 7]"))?;
-        setup.trace_flows = flows.iter().map(Value::number).collect::<Result<_, _>>()?;
-        setup.trace_flows.sort_unstable();
-        setup.trace_flows.dedup();
-    }
-    Ok(setup)
-}
-
-/// The workloads whose flows' progress is sampled.
-fn progress(root: &Table<'_>, workloads: &[workload::WorkloadConfig]) -> Result<Vec<usize>, Diagnostic> {
-    let Some(value) = root.table("measure")?.and_then(|table| table.get("progress")) else { return Ok(Vec::new()) };
-    let Some(names) = value.list() else {
-        value.word(&[("all", ())]).map_err(|error| Diagnostic {
-            remedy: "give \"all\", or a list of workloads' names such as [\"incast\"]".into(),
-            ..error
-        })?;
-        return Ok((0..workloads.len()).collect());
-    };
-    let mut chosen = Vec::with_capacity(names.len());
-    for value in &names {
-        let name = value.text()?;
-        let Some(index) = workloads.iter().position(|workload| workload.name == name) else {
-            let known: Vec<&str> = workloads.iter().map(|workload| workload.name.as_str()).collect();
-            let problem = format!("there is no workload \"{name}\"");
-            return Err(value.error(problem, format!("give one of: {}", known.join(", "))));
-        };
-        chosen.push(index);
-    }
-    chosen.sort_unstable();
-    chosen.dedup();
-    Ok(chosen)
+    Ok(routing)
 }
 
 fn workloads(

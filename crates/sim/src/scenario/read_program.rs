@@ -9,41 +9,36 @@ use forebay_settings::{Diagnostic, Table, Value};
 /// Who can be told.
 pub(super) const NOTIFY: [(&str, Notify); 3] = [("all", Notify::All), ("one", Notify::One), ("nobody", Notify::Nobody)];
 
-fn keys_of(program: &str) -> &'static [&'static str] {
-    match program {
-        "trim" | "trim-sonic" => &["pessimistic", "half", "share", "notify", "burst"],
-        "trim-n" => &["packets", "notify", "burst"],
-        "trim-depth" => &["limit"],
-        "fb" => &["alpha", "groups", "interval", "congested", "single"],
-        "aifo" => &["capacity", "packet", "headroom", "sample", "workers"],
-        "occamy" => &["alpha", "expel", "syncs"],
-        _ => &[],
-    }
-}
+/// A program by its name, the keys of its options, and how these are read.
+type Program = (&'static str, &'static [&'static str], fn(&Options<'_, '_>) -> Result<ProgramConfig, Diagnostic>);
+
+/// The programs that come with Forebay.
+const PROGRAMS: [Program; TEXTS.len()] = [
+    ("aifo", &["capacity", "packet", "headroom", "sample", "workers"], |it| it.aifo().map(ProgramConfig::Aifo)),
+    ("deflect", &[], |_| Ok(ProgramConfig::Deflect(DeflectProgram::default()))),
+    ("fb", &["alpha", "groups", "interval", "congested", "single"], |it| it.fb().map(ProgramConfig::Fb)),
+    ("occamy", &["alpha", "expel", "syncs"], |it| it.occamy().map(ProgramConfig::Occamy)),
+    ("sp-pifo", &[], |_| Ok(ProgramConfig::SpPifo(SpPifoProgram))),
+    ("trim", &TRIM, |it| it.trim(Form::Router).map(ProgramConfig::Trim)),
+    ("trim-depth", &["limit"], |it| it.trim_depth().map(ProgramConfig::TrimDepth)),
+    ("trim-n", &["packets", "notify", "burst"], |it| it.trim_n().map(ProgramConfig::TrimN)),
+    ("trim-sonic", &TRIM, |it| it.trim(Form::Sonic).map(ProgramConfig::Trim)),
+];
+
+const TRIM: [&str; 5] = ["pessimistic", "half", "share", "notify", "burst"];
 
 /// Reads a program's name and its options.
 pub(super) fn read(name: &Value<'_>, options: Option<&Table<'_>>) -> Result<ProgramConfig, Diagnostic> {
     if name.text().is_ok_and(|name| name.ends_with(".pisa")) {
         return Ok(ProgramConfig::File(file(name, options)?));
     }
-    let words: Vec<(&str, &str)> = TEXTS.iter().map(|(name, _)| (*name, *name)).collect();
-    let name = name.word(&words)?;
+    let words = PROGRAMS.map(|program| (program.0, program));
+    let (name, keys, read) = name.word(&words)?;
     if let Some(options) = options {
-        let elsewhere = |key: &str| TEXTS.iter().any(|(other, _)| keys_of(other).contains(&key));
-        options.allow(keys_of(name), elsewhere, name)?;
+        let elsewhere = |key: &str| PROGRAMS.iter().any(|(_, keys, _)| keys.contains(&key));
+        options.allow(keys, elsewhere, name)?;
     }
-    let options = Options(options);
-    Ok(match name {
-        "trim" => ProgramConfig::Trim(options.trim(Form::Router)?),
-        "trim-sonic" => ProgramConfig::Trim(options.trim(Form::Sonic)?),
-        "trim-n" => ProgramConfig::TrimN(options.trim_n()?),
-        "trim-depth" => ProgramConfig::TrimDepth(options.trim_depth()?),
-        "deflect" => ProgramConfig::Deflect(DeflectProgram::default()),
-        "fb" => ProgramConfig::Fb(options.fb()?),
-        "aifo" => ProgramConfig::Aifo(options.aifo()?),
-        "occamy" => ProgramConfig::Occamy(options.occamy()?),
-        _ => ProgramConfig::SpPifo(SpPifoProgram),
-    })
+    read(&Options(options))
 }
 
 /// A program from a file, seen from the directory of the scenario.
@@ -209,5 +204,15 @@ impl<'d> Options<'_, 'd> {
             expel: self.boolean("expel", default.expel)?,
             syncs: self.number("syncs", default.syncs)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_can_be_named() {
+        assert_eq!(PROGRAMS.map(|program| program.0), TEXTS.map(|(name, _)| name));
     }
 }

@@ -1,15 +1,13 @@
 //! The `[topology]` table.
 
-use crate::described::{self, check};
 use crate::network::NetworkPlan;
 use crate::topology::{TopologyKind, TopologySettings, kinds, planned};
-use forebay_settings::{Diagnostic, Table, Value};
-use forebay_tm::{Duration, Rate};
+use forebay_settings::{Diagnostic, Table, read_settings, setting_keys, setting_lines};
 
 /// The keys of a topology, with `kind`.
 pub(super) fn keys_of(kind: TopologyKind) -> Vec<&'static str> {
     let settings = kind.settings();
-    let keys = described::keys(&settings.fields());
+    let keys = setting_keys(settings.fields());
     ["kind"].into_iter().chain(keys).chain(settings.tables().iter().copied()).collect()
 }
 
@@ -22,7 +20,7 @@ pub(super) struct Topology {
 impl Topology {
     /// As TOML that reads back to the same.
     pub(super) fn to_toml(&self) -> String {
-        let (lines, tables) = (described::lines(&*self.settings), self.settings.write_tables());
+        let (lines, tables) = (setting_lines(&*self.settings), self.settings.write_tables());
         format!("kind = \"{}\"\n{lines}{tables}", self.kind.name)
     }
 }
@@ -42,25 +40,11 @@ pub(super) fn read(root: &Table<'_>) -> Result<(Topology, NetworkPlan), Diagnost
     let elsewhere = |key: &str| kinds.iter().any(|kind| keys_of(*kind).contains(&key));
     table.allow(&keys_of(kind), elsewhere, kind.name)?;
     let mut settings = kind.settings();
-    described::read(&table, &mut *settings)?;
+    read_settings(&table, &mut *settings)?;
     settings.read_tables(&table)?;
     let plan = planned(&*settings).map_err(|error| match error.key.as_str() {
         "" => table.error(error.problem, error.remedy),
         key => table.locate(key, error.problem, error.remedy),
     })?;
     Ok((Topology { kind, settings }, plan))
-}
-
-/// A rate that is not zero.
-pub(super) fn rate(value: &Value<'_>) -> Result<Rate, Diagnostic> {
-    let rate = value.rate()?;
-    check::carries(&rate).map_err(|wrong| wrong.at(value))?;
-    Ok(rate)
-}
-
-/// A delay that light could need on earth.
-pub(super) fn delay(value: &Value<'_>) -> Result<Duration, Diagnostic> {
-    let delay = value.duration()?;
-    check::delay(&delay).map_err(|wrong| wrong.at(value))?;
-    Ok(delay)
 }

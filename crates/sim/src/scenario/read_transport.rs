@@ -1,8 +1,8 @@
 //! The `[transport.*]` tables.
 
-use crate::described::{self, Wrong};
 use crate::transport::{Common, Stack, TransportConfig, TransportKind};
-use forebay_settings::{Diagnostic, Table, nearest, read_settings};
+use forebay_settings::{Diagnostic, Table, known_lines, nearest, read_known};
+use forebay_tm::described::{Described, Wrong};
 
 /// All settings of a kind of transport that mean something with a stack.
 pub(super) fn keys(kind: &TransportKind, stack: Stack) -> Vec<&'static str> {
@@ -13,9 +13,9 @@ pub(super) fn keys(kind: &TransportKind, stack: Stack) -> Vec<&'static str> {
 pub(super) fn read(
     root: &Table<'_>,
     workloads: &[Table<'_>],
+    stack: Stack,
     classes: usize,
 ) -> Result<Vec<(String, TransportConfig)>, Diagnostic> {
-    let stack = root.get("stack").map_or(Ok(Stack::Linux), |value| value.word(Stack::NAMES))?;
     let mut transports = Vec::new();
     if let Some(outer) = root.table("transport")? {
         for name in outer.keys() {
@@ -65,16 +65,13 @@ fn transport(
         return Err(outer.key_error(name, "a transport with a name of its own needs a kind", remedy));
     };
     let own_stack = table.get("stack").filter(|_| config.settings().has_stack());
-    let stack = own_stack.map_or(Ok(stack), |value| value.word(Stack::NAMES))?;
+    let stack = own_stack.map_or(Ok(stack), |value| value.word(Stack::WORDS))?;
     let mut config = TransportConfig::of(config, stack);
     let known = keys(&config.kind, config.common.stack);
     check_keys(table, &config, &known)?;
-    described::read_known(table, &known, &mut config.common)?;
-    described::read_known(table, &known, &mut config.linux)?;
-    match &mut config.kind {
-        TransportKind::Custom(custom) => read_settings(table, custom.settings_mut())?,
-        kind => described::read_known(table, &known, kind.settings_mut())?,
-    }
+    read_known(table, &known, &mut config.common)?;
+    read_known(table, &known, &mut config.linux)?;
+    read_known(table, &known, config.kind.settings_mut())?;
     follow(table, &mut config.common);
     check(&config, classes).map_err(|(key, wrong)| table.locate(key, wrong.problem, wrong.remedy))?;
     for key in known.iter().filter(|key| table.has(key)) {
@@ -88,17 +85,17 @@ fn transport(
 /// Refuses keys that mean nothing to a transport.
 fn check_keys(table: &Table<'_>, config: &TransportConfig, known: &[&str]) -> Result<(), Diagnostic> {
     let (kind, stack) = (&config.kind, config.common.stack);
-    for (theirs, other) in Stack::NAMES {
+    for (theirs, other) in Stack::WORDS {
         let misplaced = |key: &&str| *key != "kind" && !known.contains(key) && keys(kind, *other).contains(key);
         if let (Some(key), false) = (table.keys().into_iter().find(misplaced), table.is_lenient()) {
             let remedy = format!("remove it, or set stack = \"{theirs}\"");
-            let problem = format!("this key does nothing with stack = \"{}\"", stack.name());
+            let problem = format!("this key does nothing with stack = \"{}\"", stack.word());
             return Err(table.key_error(key, problem, remedy));
         }
     }
     let elsewhere = |key: &str| {
         let kinds = TransportKind::names().into_iter().filter_map(TransportKind::named);
-        kinds.into_iter().any(|kind| Stack::NAMES.iter().any(|(_, stack)| keys(&kind, *stack).contains(&key)))
+        kinds.into_iter().any(|kind| Stack::WORDS.iter().any(|(_, stack)| keys(&kind, *stack).contains(&key)))
     };
     let allowed: Vec<&str> = ["kind"].into_iter().chain(known.iter().copied()).collect();
     table.allow(&allowed, elsewhere, kind.name())
@@ -147,11 +144,9 @@ fn check(config: &TransportConfig, classes: usize) -> Result<(), (&'static str, 
 pub(super) fn lines(config: &TransportConfig) -> String {
     let (kind, stack) = (&config.kind, config.common.stack);
     let known = keys(kind, stack);
-    let all = [described::lines(&config.common), described::lines(&config.linux), described::lines(kind.settings())];
-    let is_meant = |line: &&str| {
-        let key = line.split(' ').next().unwrap_or_default();
-        known.contains(&key) && config.common.idle(key).or_else(|| kind.settings().idle(key)).is_none()
-    };
-    let lines: String = all.concat().lines().filter(is_meant).map(|line| format!("{line}\n")).collect();
+    let is_meant =
+        |key: &str| known.contains(&key) && config.common.idle(key).or_else(|| kind.settings().idle(key)).is_none();
+    let all: [&dyn Described; 3] = [&config.common, &config.linux, kind.settings()];
+    let lines: String = all.into_iter().map(|settings| known_lines(settings, is_meant)).collect();
     format!("kind = \"{}\"\n{lines}", kind.name())
 }

@@ -1,47 +1,91 @@
 //! The tables `[switch]`, `[tier.*]`, `[switches.*]` and `[nic]`: what buffers there are and who manages them.
 
+use super::chip::{self, Model};
 use super::nic::{self, NicSetup};
-use super::{ChipSetup, MirrorSetup, SwitchSetup, chip, mirror};
+use super::{ChipSetup, IngressSetup, MirrorSetup, PfcSetup, SwitchSetup, mirror, pfc};
 use crate::network::NetworkPlan;
 use crate::routing::Ports;
 use crate::topology::MAX_PORTS;
-use forebay_settings::{Diagnostic, SwitchTables, Table, Value, nearest, read_switch_tables};
+use forebay_settings::check::{at_least_one, if_set};
+use forebay_settings::{Diagnostic, SwitchTables, Table, nearest, read_known, read_switch_tables, setting_keys};
 use forebay_tm::admit::{CompleteSharingConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::rank::{RankConfig, StfqConfig};
-use forebay_tm::{Bytes, ConfigError, PerQueue, Rate, TmConfig, ValidConfig};
+use forebay_tm::{Bytes, ConfigError, PerQueue, Rate, TmConfig, ValidConfig, settings};
 use std::collections::BTreeSet;
 
-/// The keys of `[switch]`.
-const KEYS: [&str; 9] = [
-    "kind",
-    "program",
-    "buffer",
-    "buffer_per_port_per_gbps",
-    "ports_per_buffer",
-    "queues",
-    "cell",
-    "cell_pointers",
-    "queue_capacity",
-];
+settings! {
+    /// The keys of `[switch]`, of tiers, of single switches and of a managed `[nic]`. What is not set is inherited.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct SwitchKeys {
+        /// What the switch is: traffic managers between links, or a programmable chip; default `"plain"`.
+        pub kind: Option<Model> = None,
+        /// The program of a chip: `"trim"`, `"trim-sonic"`, `"trim-n"`, `"trim-depth"`, `"deflect"`, `"fb"`, `"aifo"`,
+        /// `"sp-pifo"`, `"occamy"`, or the path of a file.
+        pub program: Option<String> = None,
+        /// The size of each buffer; this or the next one is needed.
+        pub buffer: Option<Bytes> = None,
+        /// The size of each buffer per Gb/s of each port: `"9.6KB"` with 16 ports of 25 Gb/s and 4 of 100 Gb/s is 7.68
+        /// MB; a fraction of a byte is dropped.
+        pub buffer_per_port_per_gbps: Option<Bytes> = None,
+        /// Ports that share one buffer, in the order of the ports; the last buffer may have fewer; default all.
+        pub ports_per_buffer: Option<usize> = None; if_set(at_least_one),
+        /// Queues of each port, 1 to 64; default 1.
+        pub queues: Option<usize> = None,
+        /// Packets that may wait in one queue; default: no limit.
+        pub queue_capacity: Option<usize> = None,
+        /// A packet is charged in whole cells of so many bytes; default 1.
+        pub cell: Option<Bytes> = None,
+        /// Keep every cell on a list, as in hardware; default false.
+        pub cell_pointers: Option<bool> = None,
+    }
+}
+
+impl SwitchKeys {
+    /// Reads what a table has of some of the keys.
+    fn read(table: &Table<'_>, known: &[&str]) -> Result<Self, Diagnostic> {
+        let (mut keys, per_gbps) = (Self::default(), "buffer_per_port_per_gbps");
+        let unused = unused(table, "buffer", per_gbps, "the size of the buffer is there already")?;
+        let known: Vec<&str> = known.iter().copied().filter(|key| *key != unused).collect();
+        read_known(table, &known, &mut keys)?;
+        Ok(keys)
+    }
+
+    /// How large the buffers are.
+    fn buffer_size(&self) -> Option<BufferSize> {
+        let per_gbps = self.buffer_per_port_per_gbps.map(BufferSize::PerPortPerGbps);
+        self.buffer.map(BufferSize::Whole).or(per_gbps)
+    }
+}
+
+/// Which of two keys that exclude each other is not to be read. It is refused that both are there.
+pub(super) fn unused<'k>(
+    table: &Table<'_>,
+    one: &'k str,
+    other: &'k str,
+    problem: &str,
+) -> Result<&'k str, Diagnostic> {
+    match table.alternatives(one, other) {
+        (Some(_), Some(value)) => Err(value.error(problem, "give one of the two")),
+        (None, Some(_)) => Ok(one),
+        (Some(_) | None, None) => Ok(other),
+    }
+}
+
 /// The tables of the traffic manager.
-const TABLES: [&str; 6] = ["policy", "scheduler", "ecn", "trim", "mirror", "chip"];
+const TABLES: [&str; 7] = ["policy", "scheduler", "ecn", "trim", "mirror", "chip", "ingress"];
 /// The keys of `[nic]` that need `kind = "managed"`.
-pub(super) const NIC_KEYS: [&str; 9] = [
-    "buffer",
-    "buffer_per_port_per_gbps",
-    "queues",
-    "cell",
-    "cell_pointers",
-    "queue_capacity",
-    "policy",
-    "scheduler",
-    "ecn",
-];
+pub(super) fn managed_keys() -> Vec<&'static str> {
+    let of_switches = ["kind", "program", "ports_per_buffer"];
+    setting_keys(SwitchKeys::FIELDS).into_iter().filter(|key| !of_switches.contains(key)).collect()
+}
+
+/// The tables of a managed `[nic]`.
+pub(super) const MANAGED_TABLES: [&str; 3] = ["policy", "scheduler", "ecn"];
 
 /// How large a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BufferSize {
+enum BufferSize {
     /// So many bytes.
     Whole(Bytes),
     /// So many bytes for each Gb/s of each of its ports.
@@ -65,52 +109,32 @@ impl BufferSize {
 /// What a level of the scenario says of its switches: all of them, those of a tier, or one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SwitchSettings {
-    pub(super) buffer: Option<BufferSize>,
-    pub(super) ports_per_buffer: Option<usize>,
-    pub(super) queues: Option<usize>,
-    pub(super) cell: Option<Bytes>,
-    pub(super) cell_pointers: Option<bool>,
-    pub(super) queue_capacity: Option<usize>,
+    pub(super) keys: SwitchKeys,
     pub(super) tables: SwitchTables,
     /// `Some(None)`: `kind = "none"`.
     pub(super) mirror: Option<Option<MirrorSetup>>,
     /// `Some(None)`: `kind = "plain"`.
     pub(super) chip: Option<Option<ChipSetup>>,
+    /// `[ingress]` as it was written.
+    pub(super) ingress: Option<String>,
 }
 
 impl SwitchSettings {
-    /// Reads the keys of one table and the tables inside another.
-    fn read(keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<Self, Diagnostic> {
-        let mirror = tables.table("mirror")?.map(|table| mirror::read(&table)).transpose()?;
-        let mut settings = Self { tables: read_switch_tables(tables)?, mirror, ..Self::default() };
-        let Some(keys) = keys else { return Ok(settings) };
-        settings.buffer = match keys.alternatives("buffer", "buffer_per_port_per_gbps") {
-            (Some(_), Some(value)) => {
-                return Err(value.error("the size of the buffer is there already", "give one of the two"));
-            }
-            (Some(value), None) => Some(BufferSize::Whole(value.bytes()?)),
-            (None, Some(value)) => Some(BufferSize::PerPortPerGbps(value.bytes()?)),
-            (None, None) => None,
-        };
-        settings.ports_per_buffer = keys.get("ports_per_buffer").map(|value| at_least_one(&value)).transpose()?;
-        settings.queues = keys.get("queues").map(|value| value.number()).transpose()?;
-        settings.cell = keys.get("cell").map(|value| value.bytes()).transpose()?;
-        settings.cell_pointers = keys.get("cell_pointers").map(|value| value.boolean()).transpose()?;
-        settings.queue_capacity = keys.get("queue_capacity").map(|value| value.number()).transpose()?;
-        Ok(settings)
+    /// Reads some of the keys of one table, and the tables inside another.
+    fn read(keys: Option<&Table<'_>>, known: &[&str], tables: &Table<'_>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            mirror: tables.table("mirror")?.map(|table| mirror::read(&table)).transpose()?,
+            tables: read_switch_tables(tables)?,
+            keys: keys.map(|table| SwitchKeys::read(table, known)).transpose()?.unwrap_or_default(),
+            ingress: tables.table("ingress")?.map(|table| table.to_toml()),
+            chip: None,
+        })
     }
 
-    /// Reads what is for switches alone.
-    fn with_chip(self, keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<Self, Diagnostic> {
-        Ok(Self { chip: chip::read(keys, tables)?, ..self })
-    }
-}
-
-/// A whole number above zero.
-pub(super) fn at_least_one(value: &Value<'_>) -> Result<usize, Diagnostic> {
-    match value.number()? {
-        0 => Err(value.error("there must be at least one", "give 1 or more")),
-        number => Ok(number),
+    /// Reads what a level says of switches.
+    fn of_switches(keys: Option<&Table<'_>>, tables: &Table<'_>) -> Result<Self, Diagnostic> {
+        let settings = Self::read(keys, &setting_keys(SwitchKeys::FIELDS), tables)?;
+        Ok(Self { chip: chip::read(settings.keys.kind, keys, tables)?, ..settings })
     }
 }
 
@@ -152,9 +176,9 @@ impl<'d> Switches<'d> {
     pub(super) fn read(root: &Table<'d>, plan: &NetworkPlan) -> Result<Self, Diagnostic> {
         let keys = root.table("switch")?;
         if let Some(keys) = &keys {
-            keys.allow(&KEYS, |_| false, "")?;
+            keys.allow(&setting_keys(SwitchKeys::FIELDS), |_| false, "")?;
         }
-        let settings = SwitchSettings::read(keys.as_ref(), root)?.with_chip(keys.as_ref(), root)?;
+        let settings = SwitchSettings::of_switches(keys.as_ref(), root)?;
         let tiers: Vec<&str> = plan.switches.iter().map(|switch| switch.tier.as_str()).collect();
         let names: Vec<&str> = plan.switches.iter().map(|switch| switch.name.as_str()).collect();
         Ok(Self {
@@ -175,12 +199,13 @@ impl<'d> Switches<'d> {
 
     /// The switches of a plan.
     pub(super) fn setups(&self, plan: &NetworkPlan, ports: &Ports, seed: u64) -> Result<Vec<SwitchSetup>, Diagnostic> {
+        let pfc = pfc::read(&self.root)?;
         let mut setups = Vec::with_capacity(plan.switches.len());
         for (index, switch) in plan.switches.iter().enumerate() {
             let levels = self.levels(&switch.name, &switch.tier);
             let rates: Vec<Rate> =
                 ports.of(plan.switch_node(index)).iter().map(|port| plan.cables[port.link.cable].rate).collect();
-            let ports_per_buffer = first(&levels, |settings| settings.ports_per_buffer).unwrap_or(rates.len());
+            let ports_per_buffer = first(&levels, |settings| settings.keys.ports_per_buffer).unwrap_or(rates.len());
             let mut buffers = Vec::new();
             for (buffer, rates) in rates.chunks(ports_per_buffer).enumerate() {
                 let mut random = Random::stream(seed, "switch", (index as u64) << 32 | buffer as u64);
@@ -196,10 +221,29 @@ impl<'d> Switches<'d> {
             if let Some(chip) = &mut chip {
                 check_chip(chip, &switch.name, rates.len(), &buffers, mirror.is_some(), &levels)?;
             }
-            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip, script: None });
+            let ingress = self.ingress(&switch.name, &levels, &buffers, &pfc)?;
+            if let Some(level) = levels.iter().find(|_| ingress.is_some() && (mirror.is_some() || chip.is_some())) {
+                let problem = format!("switch {} mirrors or is a chip, and pauses", switch.name);
+                return Err(level.tables.locate("ingress", problem, "remove [ingress], or [mirror] and the chip"));
+            }
+            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip, ingress, script: None });
         }
+        pfc::check_peers(&self.root, plan, ports, &setups)?;
         self.check_header_classes(&setups)?;
         Ok(setups)
+    }
+
+    /// The ingress side of a switch, of the first level that has one.
+    fn ingress(
+        &self,
+        switch: &str,
+        levels: &[&Level<'_>],
+        buffers: &[ValidConfig],
+        pfc: &PfcSetup,
+    ) -> Result<Option<IngressSetup>, Diagnostic> {
+        let Some(level) = levels.iter().find(|level| level.tables.has("ingress")) else { return Ok(None) };
+        let Some(table) = level.tables.table("ingress")? else { return Ok(None) };
+        pfc::ingress(&level.tables, &table, switch, buffers, pfc).map(Some)
     }
 
     /// The traffic manager of one buffer.
@@ -208,7 +252,7 @@ impl<'d> Switches<'d> {
             let error = self.root.missing(key, "");
             Diagnostic { problem: format!("switch {switch} has no {what}"), remedy: remedy.to_owned(), ..error }
         };
-        let buffer = first(levels, |settings| settings.buffer).ok_or_else(|| {
+        let buffer = first(levels, |settings| settings.keys.buffer_size()).ok_or_else(|| {
             let remedy = "add buffer = \"4MB\" or buffer_per_port_per_gbps = \"9.6KB\" to [switch]";
             missing("switch.buffer", "buffer", remedy)
         })?;
@@ -275,7 +319,7 @@ impl<'d> Switches<'d> {
     ) -> Result<NicSetup, Diagnostic> {
         let Some(level) = &self.nic else { return nic::read(self.root.table("nic")?.as_ref(), largest_packet) };
         let (settings, keys) = (&level.settings, level.keys.as_ref().unwrap_or(&self.root));
-        let buffer = settings.buffer.ok_or_else(|| keys.missing("buffer", "buffer = \"4MB\""))?;
+        let buffer = settings.keys.buffer_size().ok_or_else(|| keys.missing("buffer", "buffer = \"4MB\""))?;
         let mut configs = Vec::with_capacity(plan.hosts.len());
         for host in 0..plan.hosts.len() as u32 {
             let rates: Vec<Rate> = ports.of(host).iter().map(|port| plan.cables[port.link.cable].rate).collect();
@@ -283,7 +327,7 @@ impl<'d> Switches<'d> {
             config.buffer = buffer.of(&config.rates);
             config.policy =
                 settings.tables.policy.clone().unwrap_or(PolicyConfig::CompleteSharing(CompleteSharingConfig {}));
-            config.queues = settings.queues.unwrap_or(queues);
+            config.queues = settings.keys.queues.unwrap_or(queues);
             if let (2.., Some(scheduler)) = (config.queues, &self.all.settings.tables.scheduler) {
                 (config.scheduler, config.rank) = scheduler.clone();
             }
@@ -319,7 +363,7 @@ pub(super) enum Part<'a> {
 /// The tables of tiers or of single switches.
 fn levels<'d>(root: &Table<'d>, key: &str, known: &[&str]) -> Result<Vec<Level<'d>>, Diagnostic> {
     let Some(outer) = root.table(key)? else { return Ok(Vec::new()) };
-    let allowed: Vec<&str> = KEYS.into_iter().chain(TABLES).collect();
+    let allowed: Vec<&str> = setting_keys(SwitchKeys::FIELDS).into_iter().chain(TABLES).collect();
     let mut levels = Vec::new();
     for name in outer.keys() {
         if !known.contains(&name) {
@@ -335,7 +379,7 @@ fn levels<'d>(root: &Table<'d>, key: &str, known: &[&str]) -> Result<Vec<Level<'
         }
         let Some(table) = outer.table(name)? else { continue };
         table.allow(&allowed, |_| false, "")?;
-        let settings = SwitchSettings::read(Some(&table), &table)?.with_chip(Some(&table), &table)?;
+        let settings = SwitchSettings::of_switches(Some(&table), &table)?;
         levels.push(Level { name, settings, keys: Some(table.clone()), tables: table });
     }
     Ok(levels)
@@ -347,7 +391,7 @@ fn managed_nic<'d>(root: &Table<'d>) -> Result<Option<Level<'d>>, Diagnostic> {
     if nic::kind(&table)? != nic::Kind::Managed {
         return Ok(None);
     }
-    let settings = SwitchSettings::read(Some(&table), &table)?;
+    let settings = SwitchSettings::read(Some(&table), &managed_keys(), &table)?;
     Ok(Some(Level { name: "", settings, keys: Some(table.clone()), tables: table }))
 }
 
@@ -358,10 +402,10 @@ fn first<T>(levels: &[&Level<'_>], get: impl Fn(&SwitchSettings) -> Option<T>) -
 
 /// Puts in what has a default and may be given at any level.
 fn fill(config: &mut TmConfig, levels: &[&Level<'_>]) {
-    config.queues = first(levels, |settings| settings.queues).unwrap_or(config.queues);
-    config.cell = first(levels, |settings| settings.cell).unwrap_or(config.cell);
-    config.cell_pointers = first(levels, |settings| settings.cell_pointers).unwrap_or(config.cell_pointers);
-    config.queue_capacity = first(levels, |settings| settings.queue_capacity).or(config.queue_capacity);
+    config.queues = first(levels, |settings| settings.keys.queues).unwrap_or(config.queues);
+    config.cell = first(levels, |settings| settings.keys.cell).unwrap_or(config.cell);
+    config.cell_pointers = first(levels, |settings| settings.keys.cell_pointers).unwrap_or(config.cell_pointers);
+    config.queue_capacity = first(levels, |settings| settings.keys.queue_capacity).or(config.queue_capacity);
     if let Some((scheduler, rank)) = first(levels, |settings| settings.tables.scheduler.clone()) {
         (config.scheduler, config.rank) = (scheduler, rank);
     }
@@ -450,7 +494,8 @@ fn check_chip(
 fn validated(config: TmConfig, levels: &[&Level<'_>]) -> Result<ValidConfig, Diagnostic> {
     config.validate().map_err(|error| {
         let per_gbps = "buffer_per_port_per_gbps";
-        let is_per_gbps = matches!(first(levels, |settings| settings.buffer), Some(BufferSize::PerPortPerGbps(_)));
+        let is_per_gbps =
+            matches!(first(levels, |settings| settings.keys.buffer_size()), Some(BufferSize::PerPortPerGbps(_)));
         let field = if error.field == "buffer" && is_per_gbps { per_gbps } else { error.field };
         let level = levels.iter().find(|level| level.gives(field)).or(levels.last());
         match level {

@@ -275,7 +275,7 @@ fn what_would_do_nothing_in_front_of_a_host_is_refused() {
     for (sets, expected) in [
         (vec![("nic.kind", "red")], "nic.kind: \"red\" is unknown"),
         (vec![("nic.quantum", "0")], "nic.quantum: no flow would ever send"),
-        (vec![("nic.quantum", "2GB")], "nic.quantum: this is more than can be counted"),
+        (vec![("nic.quantum", "2GB")], "nic.quantum: 2GB is out of range"),
         (vec![("nic.flow_limit", "0")], "nic.flow_limit: there must be at least one"),
         (vec![("nic.limit", "0")], "nic.limit: there must be at least one"),
         (vec![("nic.limit", "4294967295")], "nic.limit: this is more than can be counted"),

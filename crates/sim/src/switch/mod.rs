@@ -1,16 +1,19 @@
 //! A switch: the traffic managers of its ports, between its links.
 //!
 //! [`PlainSwitch`] is that and nothing else. The others do more, by what they have around one: [`MirrorSwitch`] keeps the headers of packets
-//! that were dropped, [`ChipSwitch`] runs a program, [`ScriptedSwitch`] plays a script. [`FifoSwitch`] is a plain one of FIFO queues that is
+//! that were dropped, [`ChipSwitch`] runs a program, [`LosslessSwitch`] has both sides of the buffer and pauses its senders, [`ScriptedSwitch`] plays a script. [`FifoSwitch`] is a plain one of FIFO queues that is
 //! faster.
 
 mod drops;
 mod fifo;
 mod forwarding;
+mod lossless;
+mod lossless_timers;
 mod mirror;
 mod plain;
 mod port;
 mod scripted;
+mod watchdog;
 
 pub(crate) use forwarding::Forwarding;
 pub(crate) use mirror::Mirror;
@@ -22,12 +25,14 @@ use crate::chip::ChipSwitch;
 use crate::event_queue::{EventQueue, FixedEventQueue, Key, MAX_SLOTS};
 use crate::measure::RecirculationRecord;
 use crate::measure::chip::ChipRecord;
+use crate::measure::pauses::PauseRecords;
 use crate::net::{Context, Net};
 use crate::packet::Metadata;
 use crate::scenario::SwitchSetup;
 use fifo::FifoSwitch;
 use forebay_script::trace::Event;
 use forebay_tm::{Instant, View};
+use lossless::LosslessSwitch;
 use mirror::MirrorSwitch;
 use scripted::ScriptedSwitch;
 
@@ -127,7 +132,7 @@ macro_rules! run_for_slots {
     };
 }
 
-/// Slots that the event queue of a chip may have: each number has a copy of the loop.
+/// Slots that the event queue of a chip, or of a switch that pauses, may have: each number has a copy of the loop.
 const CHIP_SLOTS: [usize; 2] = [32, 256];
 
 /// One of the kinds.
@@ -137,6 +142,7 @@ pub(crate) enum Switch {
     Mirror(MirrorSwitch),
     Scripted(ScriptedSwitch),
     Chip(Box<ChipSwitch>),
+    Lossless(Box<LosslessSwitch>),
 }
 
 /// The same of every kind.
@@ -148,6 +154,7 @@ macro_rules! each_kind {
             Self::Mirror($kind) => $what,
             Self::Scripted($kind) => $what,
             Self::Chip($kind) => $what,
+            Self::Lossless($kind) => $what,
         }
     };
 }
@@ -169,6 +176,9 @@ impl Switch {
         if let Some(chip) = &setup.chip {
             return Self::Chip(Box::new(ChipSwitch::new(PlainSwitch::new(forwarding, setup), chip, seed)));
         }
+        if let Some(ingress) = &setup.ingress {
+            return Self::Lossless(Box::new(LosslessSwitch::new(forwarding, setup, ingress)));
+        }
         if let Some(mirror) = &setup.mirror {
             return Self::Mirror(MirrorSwitch::new(PlainSwitch::new(forwarding, setup), mirror));
         }
@@ -182,10 +192,14 @@ impl Switch {
     }
 
     /// Slots of its event queue: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
-    /// both. Switches that mirror or play a script have all there can be, programmable chips one of a few numbers.
+    /// both. Switches that mirror or play a script have all there can be, programmable chips and those that pause one of a few numbers.
     pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
         if let Some(chip) = &setup.chip {
             let needed = 2 * (ports + chip.inside(ports));
+            return CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
+        }
+        if setup.ingress.is_some() {
+            let needed = 2 * (ports + 1);
             return CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
         }
         if setup.mirror.is_some() || setup.script.is_some() { MAX_SLOTS } else { 2 * ports.next_power_of_two() }
@@ -199,6 +213,7 @@ impl Switch {
             Self::Mirror(switch) => run_for_slots!(switch, events, horizon, net, []),
             Self::Scripted(switch) => run_for_slots!(switch, events, horizon, net, []),
             Self::Chip(switch) => run_for_slots!(&mut **switch, events, horizon, net, [32 256]),
+            Self::Lossless(switch) => run_for_slots!(&mut **switch, events, horizon, net, [32 256]),
         }
     }
 
@@ -240,6 +255,11 @@ impl Switch {
     /// What its chip has seen, if it is one.
     pub(crate) fn chip_record(&self) -> Option<ChipRecord> {
         if let Self::Chip(switch) = self { Some(switch.record()) } else { None }
+    }
+
+    /// What it has paused and what was paused, up to the end, if it pauses.
+    pub(crate) fn pause_records(&mut self, end: Instant) -> Option<PauseRecords> {
+        if let Self::Lossless(switch) = self { Some(switch.records(end)) } else { None }
     }
 
     /// Its packet generators, if it is a chip: their slots, and when they are due first.

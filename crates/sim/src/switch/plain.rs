@@ -10,7 +10,7 @@ use crate::packet::{HopStamp, Kind, Metadata, Slot, flag};
 use crate::scenario::SwitchSetup;
 use crate::wires::Wires;
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Departure, Instant, Lost, Outcome, Packet as CorePacket, Reason, Tm, Verdict, View, Wire};
+use forebay_tm::{Departure, Eviction, Instant, Outcome, Packet as CorePacket, Reason, Tm, Verdict, View, Wire};
 
 /// A switch of traffic managers.
 pub(crate) struct PlainSwitch {
@@ -23,7 +23,7 @@ pub(crate) struct PlainSwitch {
     /// The ranks of packets count.
     ranked: bool,
     /// For the packets that a buffer has lost, so that the list is made once.
-    lost: Vec<Lost>,
+    lost: Vec<Eviction>,
 }
 
 /// A packet that no queue has taken.
@@ -71,7 +71,7 @@ impl PlainSwitch {
                 }
             }
             Outcome::Verdict(Verdict::Queued { marked: false })
-                if wire == Wire::Busy && !cx.net.watched && !tm.has_losses() =>
+                if wire == Wire::Busy && !cx.net.watched && !tm.has_evictions() =>
             {
                 port.wake_when_free(number, cx);
             }
@@ -212,7 +212,7 @@ impl PlainSwitch {
     pub(crate) fn transmit<const NODES: usize>(&mut self, now: Instant, number: usize, cx: Context<'_, NODES>) {
         let port = &mut self.forwarding.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];
-        let Some(departure) = tm.next(now, port.local as usize) else {
+        let Some(departure) = tm.dequeue(now, port.local as usize) else {
             return self.wait_for_eligible(now, number, cx);
         };
         if !is_plain(&departure, tm, cx.net) {
@@ -297,7 +297,7 @@ impl PlainSwitch {
     /// Packets that were pushed out, expelled or displaced are gone.
     #[inline(always)]
     pub(crate) fn settle_losses(&mut self, buffer: usize, net: &mut Net) {
-        if self.buffers[buffer].has_losses() {
+        if self.buffers[buffer].has_evictions() {
             self.tell_losses(buffer, net);
         }
     }
@@ -306,7 +306,7 @@ impl PlainSwitch {
     #[inline(never)]
     fn tell_losses(&mut self, buffer: usize, net: &mut Net) {
         let mut all = core::mem::take(&mut self.lost);
-        all.extend(self.buffers[buffer].losses());
+        all.extend(self.buffers[buffer].evictions());
         let queues = self.buffers[buffer].config().queues;
         for lost in all.drain(..) {
             let slot = lost.id.0 as Slot;
@@ -380,7 +380,7 @@ impl SwitchKind for PlainSwitch {
 /// Whether nobody looks at a packet that leaves, which is as long as it was, and nothing leaves beside it.
 #[inline(always)]
 fn is_plain(departure: &Departure, tm: &Tm, net: &Net) -> bool {
-    !net.watched && !departure.is_header() && !tm.has_losses()
+    !net.watched && !departure.is_header() && !tm.has_evictions()
 }
 
 /// Puts such a packet on the wire.
@@ -399,7 +399,7 @@ fn send<const NODES: usize>(
 
 /// In-band telemetry of a packet that leaves.
 #[inline(never)]
-fn stamp(wires: &mut Wires, out: u32, slot: Slot, now: Instant, queued: u64) {
+pub(super) fn stamp(wires: &mut Wires, out: u32, slot: Slot, now: Instant, queued: u64) {
     if wires.arena.get(slot).kind != Kind::Data {
         return;
     }

@@ -72,7 +72,7 @@ impl Scripted {
                 known.next = Some(seq);
                 (Side::Receiver, trace::Kind::Ack(Position::default()), Some(Subject::Ack { next: seq }))
             }
-            Kind::Nack | Kind::Pull => (Side::Receiver, trace::Kind::Ack(Position::default()), None),
+            Kind::Nack | Kind::Pull | Kind::Pause => (Side::Receiver, trace::Kind::Ack(Position::default()), None),
         };
         // The wire behind the port is a real one here, and takes its own time.
         let fate = self.play.meet(now, Duration::ZERO, flow, side, subject);

@@ -1,9 +1,9 @@
 //! Two switches with hosts, and one cable between them.
 
 use super::{Builder, MAX_PORTS, TopologyError, TopologySettings, check_count, check_total};
-use crate::described::check::{carries, delay};
 use crate::network::NetworkPlan;
-use crate::settings;
+use forebay_settings::check::{carries, delay};
+use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
@@ -11,15 +11,15 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Dumbbell {
         /// Hosts at the left switch.
-        pub left: usize = 4 => needed,
+        pub left: usize = 4 => given,
         /// Hosts at the right switch.
-        pub right: usize = 4 => needed,
+        pub right: usize = 4 => given,
         /// The rate of each host's cable.
-        pub rate: Rate = Rate::from_gbps(100); carries => needed,
+        pub rate: Rate = Rate::from_gbps(100); carries => given,
         /// The delay of each host's cable.
-        pub delay: Duration = Duration::from_us(1); delay => needed,
+        pub delay: Duration = Duration::from_us(1); delay => given,
         /// The rate of the cable between the switches.
-        pub bottleneck_rate: Rate = Rate::from_gbps(10); carries => needed,
+        pub bottleneck_rate: Rate = Rate::from_gbps(10); carries => given,
         /// The delay of the cable between the switches.
         pub bottleneck_delay: Duration = Duration::from_us(1); delay => like delay,
     }

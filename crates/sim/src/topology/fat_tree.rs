@@ -1,9 +1,9 @@
 //! A k-ary fat tree: three tiers of switches with `k` ports (Al-Fares et al., SIGCOMM 2008).
 
 use super::{Builder, MAX_HOSTS, MAX_SWITCHES, TopologyError, TopologySettings, check_count, check_total};
-use crate::described::check::{carries, delay};
 use crate::network::NetworkPlan;
-use crate::settings;
+use forebay_settings::check::{carries, delay};
+use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
@@ -14,7 +14,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct FatTree {
         /// Ports of a switch; even.
-        pub k: usize = 8 => needed,
+        pub k: usize = 8 => given,
         /// An edge switch has this many times `k/2` hosts, and `k/2` uplinks.
         pub oversubscription: usize = 1,
         /// The rate of each host's cable.

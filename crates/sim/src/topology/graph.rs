@@ -1,11 +1,11 @@
 //! Any network, as a list of cables.
 
 use super::{MAX_CABLES, MAX_HOSTS, TopologyError, TopologySettings, check_count, check_total};
-use crate::described::check::{carries, delay, if_set};
-use crate::described::{Described, Diagnostic, Field, Table, Value};
 use crate::network::{CablePlan, NetworkPlan, NodeId, SwitchPlan};
-use crate::settings;
-use forebay_settings::{nearest, quoted};
+use forebay_settings::check::{carries, delay, if_set};
+use forebay_settings::{Diagnostic, Table, nearest, quoted, read_settings};
+use forebay_tm::described::{Described, Field, Value, Wrong};
+use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -71,17 +71,17 @@ pub struct Graph {
 }
 
 impl Described for Graph {
-    fn fields(&self) -> Vec<Field> {
-        GraphDefaults::FIELDS.to_vec()
-    }
-
-    fn read(&mut self, field: usize, value: &Value<'_>) -> Result<(), Diagnostic> {
-        self.defaults.read(field, value)
+    fn fields(&self) -> &'static [Field] {
+        GraphDefaults::FIELDS
     }
 
     /// Each cable is written with its own.
-    fn text(&self, _: usize) -> Option<String> {
-        None
+    fn get(&self, _: usize) -> Value {
+        Value::Nothing
+    }
+
+    fn set(&mut self, field: usize, value: Value) -> Result<(), Wrong> {
+        self.defaults.set(field, value)
     }
 }
 
@@ -158,7 +158,7 @@ impl Graph {
     /// The cable of an element of a list.
     fn wire(&self, element: &Table<'_>) -> Result<Wire, Diagnostic> {
         let mut own = self.defaults.clone();
-        crate::described::read(element, &mut own)?;
+        read_settings(element, &mut own)?;
         let rate = own.rate.ok_or_else(|| element.missing("rate", "rate = \"100Gbps\""))?;
         let delay = own.delay.ok_or_else(|| element.missing("delay", "delay = \"1us\""))?;
         Ok(Wire { rate, delay })

@@ -3,9 +3,9 @@
 use super::{
     Builder, MAX_CABLES, MAX_HOSTS, MAX_PORTS, MAX_SWITCHES, TopologyError, TopologySettings, check_count, check_total,
 };
-use crate::described::check::{carries, delay};
 use crate::network::NetworkPlan;
-use crate::settings;
+use forebay_settings::check::{carries, delay};
+use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
@@ -14,11 +14,11 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct LeafSpine {
         /// Leaves.
-        pub leaves: usize = 4 => needed,
+        pub leaves: usize = 4 => given,
         /// Spines.
-        pub spines: usize = 2 => needed,
+        pub spines: usize = 2 => given,
         /// Hosts at each leaf.
-        pub hosts_per_leaf: usize = 16 => needed,
+        pub hosts_per_leaf: usize = 16 => given,
         /// Cables between each leaf and each spine.
         pub parallel: usize = 1,
         /// The rate of each host's cable.

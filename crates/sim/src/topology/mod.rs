@@ -15,8 +15,9 @@ pub use graph::{Graph, GraphDefaults, GraphHosts, GraphLink, Wire};
 pub use leaf_spine::LeafSpine;
 pub use single::Single;
 
-use crate::described::{Described, Diagnostic, Registry, Table};
 use crate::network::{CablePlan, NetworkPlan, NodeId, SwitchPlan};
+use forebay_settings::{Diagnostic, Registry, Table};
+use forebay_tm::described::Described;
 use forebay_tm::{Duration, Rate};
 use std::collections::BTreeSet;
 
@@ -85,12 +86,12 @@ static REGISTERED: Registry<TopologyKind> = Registry::new();
 /// Makes a topology of another crate known by its name in scenarios, with one line about it. False, and nothing changes, if there is one of
 /// that name.
 pub fn register_topology<T: TopologySettings + Default + 'static>(name: &'static str, about: &'static str) -> bool {
-    REGISTERED.add(name, TopologyKind::of::<T>(name, about), &BUILT_IN.map(|kind| kind.name))
+    REGISTERED.add(TopologyKind::of::<T>(name, about), |kind| kind.name, &BUILT_IN.map(|kind| kind.name))
 }
 
 /// All kinds, those of other crates included.
 pub fn kinds() -> Vec<TopologyKind> {
-    BUILT_IN.into_iter().chain(REGISTERED.all().into_iter().map(|(_, kind)| kind)).collect()
+    BUILT_IN.into_iter().chain(REGISTERED.all()).collect()
 }
 
 /// The network of a topology, checked: hosts can reach each other, and nothing is larger than the simulator can keep.

@@ -1,9 +1,9 @@
 //! One switch with all hosts at it.
 
 use super::{Builder, MAX_PORTS, TopologyError, TopologySettings, check_count, check_total};
-use crate::described::check::{carries, delay};
 use crate::network::NetworkPlan;
-use crate::settings;
+use forebay_settings::check::{carries, delay};
+use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
@@ -11,11 +11,11 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Single {
         /// Hosts.
-        pub hosts: usize = 8 => needed,
+        pub hosts: usize = 8 => given,
         /// The rate of each cable.
-        pub rate: Rate = Rate::from_gbps(100); carries => needed,
+        pub rate: Rate = Rate::from_gbps(100); carries => given,
         /// The delay of each cable.
-        pub delay: Duration = Duration::from_us(1); delay => needed,
+        pub delay: Duration = Duration::from_us(1); delay => given,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Settings of the transports, with the papers' values as defaults.
 
 use super::cubic::CubicConfig;
-use super::custom::{CustomTransport, registered};
+use super::custom::CustomTransport;
+use super::dcqcn::DcqcnConfig;
 use super::dctcp::DctcpConfig;
 use super::linux::{Connections, LinuxConfig};
 use super::ndp::NdpConfig;
@@ -11,10 +12,10 @@ use super::reno::RenoConfig;
 use super::theta_powertcp::ThetaPowerTcpConfig;
 use super::timely::TimelyConfig;
 use super::udp::UdpConfig;
-use crate::described::check::{at_least_one, if_set, lasts};
-use crate::described::{Described, Diagnostic, Setting, Size, Value, Wrong};
-use crate::{setting_words, settings};
-use forebay_tm::{Bytes, Duration};
+use forebay_settings::check::{at_least_one, if_set, lasts};
+use forebay_settings::{Registered, Registry, by_name, choices};
+use forebay_tm::described::{Choice, Described, Kind, Setting, Size, Value, Wrong};
+use forebay_tm::{Bytes, Duration, kinds, settings, words};
 
 /// Common settings of all packets.
 pub(super) const PACKETS: [&str; 5] = ["mss", "header", "ecn", "unscheduled", "fixed_rank"];
@@ -54,30 +55,33 @@ pub enum Recovery {
     NewReno,
 }
 
-setting_words! {
+words! {
     Recovery { Sack = "sack", NewReno = "newreno" }
 }
 
 impl Setting for InitialWindow {
-    const VALUES: &'static str = "packets, `\"bdp\"`, `\"flow\"`";
+    const KIND: Kind = Kind::Or(&u32::KIND, &["bdp", "flow"]);
 
-    fn read(value: &Value<'_>) -> Result<Self, Diagnostic> {
-        if value.is_text() {
-            let remedy = "give a number of packets, \"bdp\" or \"flow\"".to_owned();
-            let words = [("bdp", Self::Bdp), ("flow", Self::Flow)];
-            return value.word(&words).map_err(|error| Diagnostic { remedy, ..error });
+    fn value(&self) -> Value {
+        match self {
+            Self::Packets(packets) => packets.value(),
+            Self::Bdp => Value::Word("bdp"),
+            Self::Flow => Value::Word("flow"),
         }
-        let packets = value.number()?;
-        at_least_one(&packets).map_err(|wrong| wrong.at(value))?;
-        Ok(Self::Packets(packets))
     }
 
-    fn text(&self) -> Option<String> {
-        Some(match self {
-            Self::Packets(packets) => packets.to_string(),
-            Self::Bdp => "\"bdp\"".to_owned(),
-            Self::Flow => "\"flow\"".to_owned(),
-        })
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Word("bdp") => Some(Self::Bdp),
+            Value::Word("flow") => Some(Self::Flow),
+            value => u32::from_value(value).map(Self::Packets),
+        }
+    }
+}
+
+impl InitialWindow {
+    fn check(&self) -> Result<(), Wrong> {
+        if let Self::Packets(packets) = self { at_least_one(packets) } else { Ok(()) }
     }
 }
 
@@ -94,7 +98,7 @@ pub enum Stack {
     Netbench,
 }
 
-setting_words! {
+words! {
     Stack { Linux = "linux", Rfc = "rfc", Ns3 = "ns3", Netbench = "netbench" }
 }
 
@@ -146,7 +150,7 @@ settings! {
         pub ack_bytes: u32 as Size<1, 65_000> = 64,
         /// The initial window: packets, `"bdp"` (the sender's link rate times the base round trip, rounded up) or
         /// `"flow"` (the whole flow).
-        pub initial_window: InitialWindow = InitialWindow::Packets(10),
+        pub initial_window: InitialWindow = InitialWindow::Packets(10); InitialWindow::check,
         /// The largest window in packets, if there is one.
         pub max_window: Option<u32> = None; if_set(at_least_one),
         /// The initial slow-start threshold in packets; none: slow start lasts until the first congestion.
@@ -244,43 +248,17 @@ pub trait TransportSettings: Described {
 
 /// Makes the kinds of transports: the sentence of each, its name in files, its variant and its config type.
 macro_rules! transports {
-    ($($about:literal $word:literal => $variant:ident($config:ty),)*) => {
-        /// Which transport, and its own settings.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum TransportKind {
-            $(#[doc = $about] $variant($config),)*
-            /// A congestion control of another crate.
-            Custom(CustomTransport),
+    ($(#[doc = $about:literal] $word:literal => $variant:ident($config:ty),)*) => {
+        kinds! {
+            /// Which transport, and its own settings.
+            #[derive(Clone, Debug, PartialEq)]
+            pub enum TransportKind {
+                $(#[doc = $about] $word => $variant($config),)*
+            }
+            custom CustomTransport
         }
 
         impl TransportKind {
-            /// The names in files of those that come with Forebay, in the order of the variants.
-            pub const NAMES: &'static [&'static str] = &[$($word),*];
-
-            /// A kind with its paper's settings.
-            pub fn named(name: &str) -> Option<Self> {
-                match name {
-                    $($word => Some(Self::$variant(<$config>::default())),)*
-                    _ => registered().into_iter().find(|custom| custom.name() == name).map(Self::Custom),
-                }
-            }
-
-            /// Its name in files.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$variant(_) => $word,)*
-                    Self::Custom(custom) => custom.name(),
-                }
-            }
-
-            /// What it is, in one line.
-            pub fn about(&self) -> &'static str {
-                match self {
-                    $(Self::$variant(_) => $about,)*
-                    Self::Custom(custom) => custom.about(),
-                }
-            }
-
             /// Its own settings.
             pub fn settings(&self) -> &dyn TransportSettings {
                 match self {
@@ -301,30 +279,44 @@ macro_rules! transports {
 }
 
 transports! {
-    "TCP NewReno: halves its window at a loss"
+    /// TCP NewReno: halves its window at a loss
     "reno" => Reno(RenoConfig),
-    "TCP Cubic: the default of Linux"
+    /// TCP Cubic: the default of Linux
     "cubic" => Cubic(CubicConfig),
-    "DCTCP: cuts its window by the share of packets that were marked"
+    /// DCTCP: cuts its window by the share of packets that were marked
     "dctcp" => Dctcp(DctcpConfig),
-    "Timely: a rate that follows the gradient of the round trip"
+    /// Timely: a rate that follows the gradient of the round trip
     "timely" => Timely(TimelyConfig),
-    "PowerTCP: a window that follows in-band telemetry"
+    /// PowerTCP: a window that follows in-band telemetry
     "powertcp" => PowerTcp(PowerTcpConfig),
-    "PowerTCP by round trips alone, without telemetry"
+    /// PowerTCP by round trips alone, without telemetry
     "theta-powertcp" => ThetaPowerTcp(ThetaPowerTcpConfig),
-    "pFabric: sends at line rate, with priorities by remaining size"
+    /// pFabric: sends at line rate, with priorities by remaining size
     "pfabric" => PFabric(PFabricConfig),
-    "NDP: the receiver pulls, and trimmed packets are asked for at once"
+    /// NDP: the receiver pulls, and trimmed packets are asked for at once
     "ndp" => Ndp(NdpConfig),
-    "UDP: a constant rate, or on and off; nothing is repaired"
+    /// UDP: a constant rate, or on and off; nothing is repaired
     "udp" => Udp(UdpConfig),
+    /// DCQCN over RoCE: a rate limiter that follows notifications of congestion, and Go-Back-N
+    "dcqcn" => Dcqcn(DcqcnConfig),
+}
+
+impl Registered for TransportKind {
+    fn registry() -> Option<&'static Registry<Self>> {
+        static ADDED: Registry<TransportKind> = Registry::new();
+        Some(&ADDED)
+    }
 }
 
 impl TransportKind {
     /// All names in files, those of other crates included.
     pub fn names() -> Vec<&'static str> {
-        Self::NAMES.iter().copied().chain(registered().iter().map(CustomTransport::name)).collect()
+        choices::<Self>().iter().map(Choice::name).collect()
+    }
+
+    /// A kind with its paper's settings.
+    pub fn named(name: &str) -> Option<Self> {
+        by_name(name)
     }
 
     /// The common settings that mean something to it with a stack, `stack` itself and the parts of Linux's TCP included.

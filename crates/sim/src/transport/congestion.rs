@@ -158,8 +158,12 @@ impl Congestion {
             TransportKind::Timely(own) => Self::Timely(Box::new(Timely::new(own, limits))),
             TransportKind::PowerTcp(own) => Self::PowerTcp(Box::new(PowerTcp::new(own, limits))),
             TransportKind::ThetaPowerTcp(own) => Self::ThetaPowerTcp(Box::new(ThetaPowerTcp::new(own, limits))),
-            TransportKind::Custom(custom) => Self::Custom(custom.start(limits)),
-            _ => Self::Reno(Reno::new(limits)),
+            TransportKind::Custom(custom) => Self::Custom(custom.role().start(limits)),
+            TransportKind::Reno(_)
+            | TransportKind::PFabric(_)
+            | TransportKind::Ndp(_)
+            | TransportKind::Udp(_)
+            | TransportKind::Dcqcn(_) => Self::Reno(Reno::new(limits)),
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::TransportSettings;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::window::SMALLEST_THRESHOLD;
-use crate::described::check::{above_zero, at_least_one, if_set, lasts, share};
-use crate::described::{Diagnostic, Setting, Value, Wrong};
-use crate::settings;
+use forebay_settings::check::{above_zero, at_least_one, if_set, lasts, share};
+use forebay_tm::described::{Kind, Setting, Value, Wrong};
+use forebay_tm::settings;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant};
 
@@ -59,23 +59,23 @@ impl TransportSettings for CubicConfig {
 }
 
 impl Setting for SlowStartExit {
-    const VALUES: &'static str = "true, false, `\"++\"`";
+    const KIND: Kind = Kind::Or(&Kind::Flag, &["++"]);
 
-    fn read(value: &Value<'_>) -> Result<Self, Diagnostic> {
-        if value.is_text() {
-            let remedy = "give true, false or \"++\"".to_owned();
-            return value.word(&[("++", Self::HyStartPlusPlus)]).map_err(|error| Diagnostic { remedy, ..error });
+    fn value(&self) -> Value {
+        match self {
+            Self::Congestion => Value::Flag(false),
+            Self::HyStart => Value::Flag(true),
+            Self::HyStartPlusPlus => Value::Word("++"),
         }
-        Ok(if value.boolean()? { Self::HyStart } else { Self::Congestion })
     }
 
-    fn text(&self) -> Option<String> {
-        let text = match self {
-            Self::Congestion => "false",
-            Self::HyStart => "true",
-            Self::HyStartPlusPlus => "\"++\"",
-        };
-        Some(text.to_owned())
+    fn from_value(value: Value) -> Option<Self> {
+        match value {
+            Value::Flag(false) => Some(Self::Congestion),
+            Value::Flag(true) => Some(Self::HyStart),
+            Value::Word("++") => Some(Self::HyStartPlusPlus),
+            _ => None,
+        }
     }
 }
 

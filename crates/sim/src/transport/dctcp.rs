@@ -3,9 +3,9 @@
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::window::{SMALLEST_THRESHOLD, Window};
 use super::{Common, TransportSettings};
-use crate::described::Wrong;
-use crate::described::check::share;
-use crate::settings;
+use forebay_settings::check::share;
+use forebay_tm::described::Wrong;
+use forebay_tm::settings;
 
 settings! {
     /// Settings of DCTCP.
@@ -44,7 +44,7 @@ impl TransportSettings for DctcpConfig {
 }
 
 /// DCTCP (SIGCOMM 2010; RFC 8257): alpha is the moving average of the share of marked packets, taken once per window
-/// of data, and the first mark of a window cuts the window by alpha/2. Losses are answered as NewReno does.
+/// of data, and the first mark of a window cuts the window by alpha/2. It reacts to losses as NewReno does.
 ///
 /// The window does not grow on marked ACKs, and no cut leaves less than two packets, as in Linux; a cut for every marked
 /// ACK may leave one.

@@ -2,11 +2,12 @@
 //!
 //! A flow has a [`Sender`] at one host and a [`Receiver`] at another. The host brings what arrives and what time it is; a sender
 //! says what to send next ([`Sender::poll`]) and when it wants to be woken ([`Sender::deadline`]); a receiver turns the packet it is
-//! given into its answer. Packets of a flow are numbered from 0; all but the last carry `mss` bytes of payload.
+//! given into its reply. Packets of a flow are numbered from 0; all but the last carry `mss` bytes of payload.
 
 mod arrived;
 pub mod config;
 pub mod custom;
+pub mod dcqcn;
 pub mod linux;
 pub mod ndp;
 pub mod pfabric;
@@ -32,7 +33,7 @@ pub mod theta_powertcp;
 pub mod timely;
 
 pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind, TransportSettings};
-pub use custom::{CongestionSettings, CustomTransport, register_transport};
+pub use custom::{AnyCongestion, CongestionSettings, CustomTransport, custom_transport};
 
 use crate::packet::{Kind, Packet, Telemetry};
 use forebay_tm::{Duration, Instant, Rate};
@@ -119,6 +120,8 @@ pub enum Sender {
     Ndp(ndp::NdpSender),
     /// UDP.
     Udp(udp::UdpSender),
+    /// DCQCN.
+    Dcqcn(Box<dcqcn::DcqcnSender>),
 }
 
 macro_rules! each_sender {
@@ -129,6 +132,7 @@ macro_rules! each_sender {
             Sender::PFabric($inner) => $body,
             Sender::Ndp($inner) => $body,
             Sender::Udp($inner) => $body,
+            Sender::Dcqcn($inner) => $body,
         }
     };
 }
@@ -140,8 +144,17 @@ impl Sender {
             TransportKind::PFabric(own) => Self::PFabric(pfabric::PFabricSender::new(&config.common, own, flow, now)),
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpSender::new(&config.common, own, flow, now)),
             TransportKind::Udp(own) => Self::Udp(udp::UdpSender::new(&config.common, own, flow, now)),
-            _ if config.is_linux() => Self::on_connection(config, flow, now, None),
-            _ => Self::Stream(stream::StreamSender::new(config, flow, now)),
+            TransportKind::Dcqcn(own) => Self::Dcqcn(Box::new(dcqcn::DcqcnSender::new(&config.common, own, flow, now))),
+            TransportKind::Reno(_)
+            | TransportKind::Cubic(_)
+            | TransportKind::Dctcp(_)
+            | TransportKind::Timely(_)
+            | TransportKind::PowerTcp(_)
+            | TransportKind::ThetaPowerTcp(_)
+            | TransportKind::Custom(_) => match config.is_linux() {
+                true => Self::on_connection(config, flow, now, None),
+                false => Self::Stream(stream::StreamSender::new(config, flow, now)),
+            },
         }
     }
 
@@ -163,15 +176,16 @@ impl Sender {
         }
     }
 
-    /// An answer (ACK, NACK, pull) or a packet of its own that was turned around has come in.
+    /// A reply (ACK, NACK, pull) or a packet of its own that was turned around has come in.
     #[inline]
-    pub fn on_answer(&mut self, now: Instant, packet: &Packet, telemetry: Option<&Telemetry>) {
+    pub fn on_reply(&mut self, now: Instant, packet: &Packet, telemetry: Option<&Telemetry>) {
         match self {
-            Self::Linux(sender) => sender.on_answer(now, packet),
-            Self::Stream(sender) => sender.on_answer(now, packet, telemetry),
-            Self::PFabric(sender) => sender.on_answer(now, packet, telemetry),
-            Self::Ndp(sender) => sender.on_answer(now, packet, telemetry),
-            Self::Udp(sender) => sender.on_answer(now, packet, telemetry),
+            Self::Linux(sender) => sender.on_reply(now, packet),
+            Self::Stream(sender) => sender.on_reply(now, packet, telemetry),
+            Self::PFabric(sender) => sender.on_reply(now, packet, telemetry),
+            Self::Ndp(sender) => sender.on_reply(now, packet, telemetry),
+            Self::Udp(sender) => sender.on_reply(now, packet, telemetry),
+            Self::Dcqcn(sender) => sender.on_reply(now, packet),
         }
     }
 
@@ -245,7 +259,7 @@ impl Sender {
             Self::Linux(sender) => Some(sender.congestion_window()),
             Self::Stream(sender) => Some(sender.congestion_window()),
             Self::PFabric(sender) => Some(sender.congestion_window()),
-            Self::Ndp(_) | Self::Udp(_) => None,
+            Self::Ndp(_) | Self::Udp(_) | Self::Dcqcn(_) => None,
         }
     }
 
@@ -277,10 +291,10 @@ pub struct SmallQueue {
 pub enum Reply {
     /// Nothing is sent back.
     Nothing,
-    /// The packet has been made into the answer.
-    Answer,
-    /// The packet has been made into the answer, and the host owes the sender a pull (NDP).
-    AnswerAndPull,
+    /// The packet has been made into the reply.
+    Packet,
+    /// The packet has been made into the reply, and the host owes the sender a pull (NDP).
+    PacketAndPull,
 }
 
 /// The receiving end of a flow. The representation keeps the tag a plain number, which is cheaper to branch on.
@@ -295,6 +309,8 @@ pub enum Receiver {
     Ndp(ndp::NdpReceiver),
     /// UDP: counts.
     Udp(udp::UdpReceiver),
+    /// DCQCN: in order alone.
+    Dcqcn(dcqcn::DcqcnReceiver),
 }
 
 impl Receiver {
@@ -303,12 +319,22 @@ impl Receiver {
         match &config.kind {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpReceiver::new(&config.common, own, flow)),
             TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(config.common.header)),
-            _ if config.is_linux() => Self::Linux(linux::LinuxReceiver::new(config, flow, kept)),
-            _ => Self::Stream(receiver::StreamReceiver::new(config, flow)),
+            TransportKind::Dcqcn(own) => Self::Dcqcn(dcqcn::DcqcnReceiver::new(own, flow)),
+            TransportKind::Reno(_)
+            | TransportKind::Cubic(_)
+            | TransportKind::Dctcp(_)
+            | TransportKind::Timely(_)
+            | TransportKind::PowerTcp(_)
+            | TransportKind::ThetaPowerTcp(_)
+            | TransportKind::Custom(_)
+            | TransportKind::PFabric(_) => match config.is_linux() {
+                true => Self::Linux(linux::LinuxReceiver::new(config, flow, kept)),
+                false => Self::Stream(receiver::StreamReceiver::new(config, flow)),
+            },
         }
     }
 
-    /// A packet of the sender has come in; it is made into the answer in place (`kind`, `seq`, `echo`, `block` and `flags`; the host
+    /// A packet of the sender has come in; it is made into the reply in place (`kind`, `seq`, `echo`, `block` and `flags`; the host
     /// sees to the rest: direction, length, queue).
     #[inline]
     pub fn on_packet(&mut self, now: Instant, packet: &mut Packet) -> Reply {
@@ -317,6 +343,7 @@ impl Receiver {
             Self::Stream(receiver) => receiver.on_packet(now, packet),
             Self::Ndp(receiver) => receiver.on_packet(now, packet),
             Self::Udp(receiver) => receiver.on_packet(now, packet),
+            Self::Dcqcn(receiver) => receiver.on_packet(now, packet),
         }
     }
 
@@ -330,7 +357,7 @@ impl Receiver {
         }
     }
 
-    /// The deadline has come: the answer that was held back, to be sent from a new packet.
+    /// The deadline has come: the reply that was held back, to be sent from a new packet.
     pub fn on_deadline(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         match self {
             Self::Linux(receiver) => receiver.on_deadline(now, packet),
@@ -347,6 +374,7 @@ impl Receiver {
             Self::Stream(receiver) => receiver.is_complete(),
             Self::Ndp(receiver) => receiver.is_complete(),
             Self::Udp(receiver) => receiver.is_complete(),
+            Self::Dcqcn(receiver) => receiver.is_complete(),
         }
     }
 
@@ -357,6 +385,7 @@ impl Receiver {
             Self::Stream(receiver) => receiver.received(),
             Self::Ndp(receiver) => receiver.received(),
             Self::Udp(receiver) => receiver.received(),
+            Self::Dcqcn(receiver) => receiver.received(),
         }
     }
 
@@ -367,6 +396,7 @@ impl Receiver {
             Self::Stream(receiver) => (receiver.received(), receiver.has_last()),
             Self::Ndp(receiver) => (receiver.received(), receiver.has_last()),
             Self::Udp(receiver) => return receiver.payload(),
+            Self::Dcqcn(receiver) => (receiver.received(), receiver.is_complete()),
         };
         let whole = u64::from(received) * u64::from(mss);
         // Only the last packet may be shorter than the others.

@@ -1,14 +1,14 @@
 //! NDP (Handley et al., SIGCOMM 2017): the receiver decides who sends.
 //!
 //! A sender sends its first window at line rate without asking. A switch that is full cuts packets to their headers instead of
-//! dropping them, so the receiver soon knows of every packet, and answers each with an ACK or a NACK. From then on the sender sends
+//! dropping them, so the receiver soon knows of every packet, and replies to each with an ACK or a NACK. From then on the sender sends
 //! one packet for every pull it gets, packets that were cut or lost first. A receiving host paces the pulls of all flows to it with
 //! one [`PullQueue`], so that what it asks for fits its link.
 //!
 //! # Counting
 //!
 //! A pull's `seq` counts the pulls that the receiver has sent for this flow so far. The sender's credit is that number less the
-//! packets it has sent for pulls: a lost pull is made up by the next. Answers carry the same number (twice, as the empty
+//! packets it has sent for pulls: a lost pull is made up by the next. Replies carry the same number (twice, as the empty
 //! [`block`](crate::packet::Packet::block)), which makes up for lost pulls at the end of a flow, where no further pull follows.
 //! An ACK's or NACK's `seq` is the first packet number that is still missing, `echo` the packet that it is about.
 //!
@@ -29,8 +29,8 @@ pub use sender::NdpSender;
 
 use super::config::{ACKS, PACKETS, TIMER};
 use super::{Common, InitialWindow, TransportSettings};
-use crate::settings;
 use forebay_tm::Duration;
+use forebay_tm::settings;
 
 settings! {
     /// Settings of NDP: it has none of its own. The first window and the timeouts are common settings.

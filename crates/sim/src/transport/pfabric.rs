@@ -5,13 +5,13 @@
 //! window above. Losses are found by the timer alone: duplicate ACKs trigger nothing, since packets of a flow overtake each other and
 //! most losses mean that other flows go first. When the timer runs out the threshold becomes half the window, the window one
 //! packet, and sending starts again at the first missing packet, leaving out what has arrived. The timeout is fixed and short; it
-//! does not back off. After several timeouts in a row the flow sends only probes, one for each timeout, until one is answered.
+//! does not back off. After several timeouts in a row the flow sends only probes, one for each timeout, until one gets a reply.
 //!
 //! What the paper leaves open, and what is done here:
 //! * The first threshold is `initial_ssthresh`, else the first window: the flow starts at the rate of its link, and more than that
 //!   can only wait in its own host's queue.
 //! * The timer belongs to the first missing packet: it is set anew when that packet changes.
-//! * A probe has no payload (the paper gives it one byte) and asks about the first missing packet. Its answer leads back to slow start
+//! * A probe has no payload (the paper gives it one byte) and asks about the first missing packet. Its reply leads back to slow start
 //!   with a window of one.
 
 use super::arrived::Arrived;
@@ -20,11 +20,11 @@ use super::config::{ACKS, PACKETS, WINDOW};
 use super::first_window::{Ranks, initial_packets, unscheduled_packets};
 use super::{FlowInfo, Segment, SenderStats};
 use super::{InitialWindow, TransportSettings};
-use crate::described::Wrong;
-use crate::described::check::{above_zero, at_least_one, if_set, lasts};
 use crate::packet::{Kind, Packet, Telemetry, flag};
-use crate::{setting_words, settings};
+use forebay_settings::check::{above_zero, at_least_one, if_set, lasts};
+use forebay_tm::described::Wrong;
 use forebay_tm::{Duration, Instant};
+use forebay_tm::{settings, words};
 
 /// What packets are ranked by; the lowest rank goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ settings! {
     }
 }
 
-setting_words! {
+words! {
     RankBy { Remaining = "remaining", FromSequence = "from-sequence" }
 }
 
@@ -144,9 +144,9 @@ impl PFabricSender {
         }
     }
 
-    /// An ACK. What has arrived is read from `seq` and `block`; `echo` alone says nothing, as the answer to a probe has one too.
+    /// An ACK. What has arrived is read from `seq` and `block`; `echo` alone says nothing, as the reply to a probe has one too.
     #[inline]
-    pub fn on_answer(&mut self, now: Instant, packet: &Packet, _telemetry: Option<&Telemetry>) {
+    pub fn on_reply(&mut self, now: Instant, packet: &Packet, _telemetry: Option<&Telemetry>) {
         if packet.kind != Kind::Ack {
             return;
         }
@@ -361,7 +361,7 @@ mod tests {
         let mut sent = 0;
         for number in 0..12 {
             arrived[number] = true;
-            sender.on_answer(Instant::ZERO + RTT, &ack(&arrived, number as u32), None);
+            sender.on_reply(Instant::ZERO + RTT, &ack(&arrived, number as u32), None);
             sent += burst(&mut sender, Instant::ZERO + RTT).len();
         }
         assert_eq!(sent, 13);
@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(ranks(&mut by_left), [4_280; 3]);
         assert_eq!(ranks(&mut by_sequence), [4_280, 2_820, 1_360]);
         // Two packets are there; the one that is missing has the rank of what is left.
-        by_left.on_answer(Instant::ZERO, &ack(&[false, true, true], 2), None);
+        by_left.on_reply(Instant::ZERO, &ack(&[false, true, true], 2), None);
         by_left.on_deadline(by_left.deadline());
         let again = burst(&mut by_left, Instant::ZERO);
         assert_eq!((again[0].seq, again[0].rank, again[0].flags), (0, 1_460, flag::RETRANSMISSION));
@@ -390,7 +390,7 @@ mod tests {
         // Packet 0 is lost, 1 to 11 arrive: 11 new packets go out, none again.
         for number in 1..12 {
             arrived[number] = true;
-            sender.on_answer(Instant::ZERO + RTT, &ack(&arrived, number as u32), None);
+            sender.on_reply(Instant::ZERO + RTT, &ack(&arrived, number as u32), None);
         }
         let more = burst(&mut sender, Instant::ZERO + RTT);
         assert_eq!(more.iter().map(|s| s.seq).collect::<Vec<_>>(), (12..23).collect::<Vec<_>>());
@@ -402,14 +402,14 @@ mod tests {
         assert_eq!(sender.stats(), SenderStats { retransmissions: 1, timeouts: 1 });
         // The receiver now has 0 to 11: slow start goes on with the packets that were given up, two for one.
         arrived[0] = true;
-        sender.on_answer(Instant::from_ps(4 * RTT.ps()), &ack(&arrived, 0), None);
+        sender.on_reply(Instant::from_ps(4 * RTT.ps()), &ack(&arrived, 0), None);
         let next = burst(&mut sender, Instant::from_ps(4 * RTT.ps()));
         assert_eq!(next.iter().map(|s| s.seq).collect::<Vec<_>>(), [12, 13]);
         assert!(next.iter().all(|s| s.flags == flag::RETRANSMISSION));
     }
 
     #[test]
-    fn five_timeouts_lead_to_probes_and_an_answer_leads_back() {
+    fn five_timeouts_lead_to_probes_and_an_reply_leads_back() {
         let mut sender = sender(20);
         let mut now = Instant::ZERO;
         assert_eq!(burst(&mut sender, now).len(), 12);
@@ -427,8 +427,8 @@ mod tests {
             assert_eq!(probes.len(), 1);
             assert_eq!((probes[0].kind, probes[0].payload, probes[0].seq), (Kind::Probe, 0, 0));
         }
-        // The answer says that nothing has arrived; its echo is no acknowledgement.
-        sender.on_answer(now, &ack(&[false; 20], 0), None);
+        // The reply says that nothing has arrived; its echo is no acknowledgement.
+        sender.on_reply(now, &ack(&[false; 20], 0), None);
         let again = burst(&mut sender, now);
         assert_eq!((again.len(), again[0].kind, again[0].seq), (1, Kind::Data, 0));
         assert!(!sender.is_done());
@@ -443,7 +443,7 @@ mod tests {
         assert_eq!(next.len(), 5);
         while let Some(segment) = next.first().copied() {
             arrived[segment.seq as usize] = true;
-            sender.on_answer(Instant::ZERO, &ack(&arrived, segment.seq), None);
+            sender.on_reply(Instant::ZERO, &ack(&arrived, segment.seq), None);
             next.remove(0);
             next.extend(burst(&mut sender, Instant::ZERO));
             assert!(next.len() <= 5);
@@ -458,7 +458,7 @@ mod tests {
             let mut random = Random::stream(seed, "loss", 0);
             let mut arrived = vec![false; packets as usize];
             let mut now = Instant::ZERO;
-            let mut answers = Vec::new();
+            let mut replies = Vec::new();
             for round in 0.. {
                 prop_assert!(round < 200_000, "does not end");
                 for segment in burst(&mut sender, now) {
@@ -468,7 +468,7 @@ mod tests {
                             arrived[segment.seq as usize] = true;
                         }
                         if random.unit() >= loss {
-                            answers.push(ack(&arrived, segment.seq));
+                            replies.push(ack(&arrived, segment.seq));
                         }
                     }
                 }
@@ -478,13 +478,13 @@ mod tests {
                     prop_assert_eq!(sender.bytes_left, 0);
                     break;
                 }
-                if answers.is_empty() {
+                if replies.is_empty() {
                     prop_assert!(sender.deadline() != Instant::NEVER);
                     now = sender.deadline();
                     sender.on_deadline(now);
                 } else {
-                    let at = if random.unit() < reorder { (random.unit() * answers.len() as f64) as usize } else { 0 };
-                    sender.on_answer(now, &answers.remove(at), None);
+                    let at = if random.unit() < reorder { (random.unit() * replies.len() as f64) as usize } else { 0 };
+                    sender.on_reply(now, &replies.remove(at), None);
                 }
             }
             prop_assert!(arrived.iter().all(|there| *there));

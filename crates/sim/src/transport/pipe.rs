@@ -170,17 +170,17 @@ impl Pipe {
             self.now = next;
             if tick == next {
                 let mut packet = Packet::default();
-                if self.receiver.on_deadline(next, &mut packet) == Reply::Answer && !lose_ack(&packet) {
+                if self.receiver.on_deadline(next, &mut packet) == Reply::Packet && !lose_ack(&packet) {
                     self.at(next + self.half(), Event::Ack(packet, Telemetry::default()));
                 }
             } else if event == next {
                 match self.events.pop_first().unwrap().1 {
                     Event::Data(mut packet, telemetry) => {
-                        if self.receiver.on_packet(next, &mut packet) == Reply::Answer && !lose_ack(&packet) {
+                        if self.receiver.on_packet(next, &mut packet) == Reply::Packet && !lose_ack(&packet) {
                             self.at(next + self.half(), Event::Ack(packet, telemetry));
                         }
                     }
-                    Event::Ack(packet, telemetry) => self.sender.on_answer(next, &packet, Some(&telemetry)),
+                    Event::Ack(packet, telemetry) => self.sender.on_reply(next, &packet, Some(&telemetry)),
                 }
             } else {
                 self.sender.on_deadline(next);

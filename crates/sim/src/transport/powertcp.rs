@@ -3,9 +3,9 @@
 use super::config::NO_SLOW_START;
 use super::congestion::{AckEvent, CongestionControl, Limits};
 use super::{Common, InitialWindow, TransportSettings};
-use crate::described::check::share;
 use crate::packet::{HopStamp, Telemetry};
-use crate::settings;
+use forebay_settings::check::share;
+use forebay_tm::settings;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Rate};
 

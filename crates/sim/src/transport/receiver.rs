@@ -6,7 +6,7 @@ use super::{FlowInfo, Reply};
 use crate::packet::{Block, Kind, Packet, flag};
 use forebay_tm::{Duration, Instant};
 
-/// The `echo` of an answer to a probe.
+/// The `echo` of a reply to a probe.
 const NO_ECHO: u32 = u32::MAX;
 
 /// The receiving end: cumulative and selective acknowledgement. ACKs may be held back for several packets; then an echo
@@ -65,7 +65,7 @@ impl StreamReceiver {
     }
 
     /// Makes a packet into the ACK of packet `echo`; all that was held back is acknowledged by it.
-    fn answer(&mut self, packet: &mut Packet, echo: u32, block: Block) -> Reply {
+    fn reply(&mut self, packet: &mut Packet, echo: u32, block: Block) -> Reply {
         self.held = 0;
         self.ack_at = Instant::NEVER;
         self.fill(packet, echo, block)
@@ -78,7 +78,7 @@ impl StreamReceiver {
         packet.echo = echo;
         packet.block = block;
         packet.flags &= flag::CE;
-        Reply::Answer
+        Reply::Packet
     }
 
     /// A packet in order whose ACK may wait.
@@ -88,19 +88,19 @@ impl StreamReceiver {
         let last = packet.has(flag::LAST);
         if self.held > 0 && marked != self.held_marked {
             // The state changes: the packets before this one are acknowledged with their state, this one waits; the last
-            // one only for a packet to answer in.
+            // one only for a packet to reply with.
             packet.sent_at = self.held_sent_at;
             packet.flags = if self.held_marked { flag::CE } else { 0 };
-            self.answer(packet, seq - 1, (0, 0));
+            self.reply(packet, seq - 1, (0, 0));
             packet.seq = seq;
             self.start_holding(now, sent_at, marked);
             if last {
                 self.ack_at = now;
             }
-            return Reply::Answer;
+            return Reply::Packet;
         }
         if last || self.held + 1 >= self.ack_every {
-            return self.answer(packet, seq, (0, 0));
+            return self.reply(packet, seq, (0, 0));
         }
         if self.held == 0 {
             self.start_holding(now, sent_at, marked);
@@ -118,19 +118,19 @@ impl StreamReceiver {
         self.ack_at = now + self.ack_delay;
     }
 
-    /// Probes, packets out of order, packets that fill a gap, duplicates: all are answered at once. A packet that was cut
+    /// Probes, packets out of order, packets that fill a gap, duplicates: all get a reply at once. A packet that was cut
     /// to its header has not come in.
     #[cold]
     #[inline(never)]
     fn on_unusual(&mut self, packet: &mut Packet) -> Reply {
         let seq = packet.seq;
         match packet.kind {
-            Kind::Probe => return self.answer(packet, NO_ECHO, (0, 0)),
+            Kind::Probe => return self.reply(packet, NO_ECHO, (0, 0)),
             Kind::Data if !packet.has(flag::TRIMMED) => {}
             _ => return Reply::Nothing,
         }
         if seq < self.expected {
-            return self.answer(packet, seq, (0, 0));
+            return self.reply(packet, seq, (0, 0));
         }
         if seq == self.expected {
             self.expected = seq + 1;
@@ -140,7 +140,7 @@ impl StreamReceiver {
                 self.beyond -= to - from;
                 self.expected = to;
             }
-            return self.answer(packet, seq, (0, 0));
+            return self.reply(packet, seq, (0, 0));
         }
         // One more than the span, so that the missing packet at its start ends every block around the ring.
         self.ring.reserve(self.expected, seq - self.expected + 1);
@@ -149,7 +149,7 @@ impl StreamReceiver {
             self.beyond += 1;
         }
         let block = self.ring.block_around(seq);
-        self.answer(packet, seq, block)
+        self.reply(packet, seq, block)
     }
 
     /// Whether every packet has come in.
@@ -182,7 +182,7 @@ impl StreamReceiver {
         }
         packet.sent_at = self.held_sent_at;
         packet.flags = if self.held_marked { flag::CE } else { 0 };
-        self.answer(packet, self.expected - 1, (0, 0))
+        self.reply(packet, self.expected - 1, (0, 0))
     }
 }
 
@@ -214,18 +214,18 @@ mod tests {
         Packet { seq, flags: flags | flag::ECT | flag::UNSCHEDULED, sent_at, ..Packet::default() }
     }
 
-    /// The cumulative ACK, the echo, the echo of marking, if there was an answer.
+    /// The cumulative ACK, the echo, the echo of marking, if there was a reply.
     fn give(receiver: &mut StreamReceiver, seq: u32, flags: u16) -> Option<(u32, u32, bool)> {
         let mut packet = data(seq, flags);
         match receiver.on_packet(Instant::ZERO, &mut packet) {
-            Reply::Answer => {
+            Reply::Packet => {
                 assert_eq!(packet.kind, Kind::Ack);
                 assert_eq!(packet.flags & !flag::CE, 0);
                 assert_eq!(packet.sent_at.ps(), 1_000 + u64::from(packet.echo));
                 Some((packet.seq, packet.echo, packet.has(flag::CE)))
             }
             Reply::Nothing => None,
-            Reply::AnswerAndPull => panic!("TCP does not pull"),
+            Reply::PacketAndPull => panic!("TCP does not pull"),
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
                 let seq = if far { seq * 11 } else { seq };
                 arrived.insert(seq);
                 let mut packet = data(seq, 0);
-                prop_assert_eq!(receiver.on_packet(Instant::ZERO, &mut packet), Reply::Answer);
+                prop_assert_eq!(receiver.on_packet(Instant::ZERO, &mut packet), Reply::Packet);
                 let missing = (0..).find(|seq| !arrived.contains(seq)).unwrap();
                 prop_assert_eq!(packet.seq, missing);
                 prop_assert_eq!(packet.echo, seq);
@@ -267,11 +267,11 @@ mod tests {
     }
 
     #[test]
-    fn probes_are_answered_and_headers_have_not_come_in() {
+    fn probes_get_a_reply_and_headers_have_not_come_in() {
         let mut receiver = receiver(10, 4);
         assert_eq!(give(&mut receiver, 0, 0), None);
         let mut probe = Packet { kind: Kind::Probe, seq: 1, ..Packet::default() };
-        assert_eq!(receiver.on_packet(Instant::ZERO, &mut probe), Reply::Answer);
+        assert_eq!(receiver.on_packet(Instant::ZERO, &mut probe), Reply::Packet);
         assert_eq!((probe.kind, probe.seq, probe.echo), (Kind::Ack, 1, u32::MAX));
         assert_eq!(give(&mut receiver, 1, flag::TRIMMED), None);
         assert_eq!(receiver.received(), 1);
@@ -288,7 +288,7 @@ mod tests {
         let mut packet = Packet::default();
         let at = receiver.deadline();
         assert_eq!(receiver.on_deadline(Instant::ZERO, &mut packet), Reply::Nothing);
-        assert_eq!(receiver.on_deadline(at, &mut packet), Reply::Answer);
+        assert_eq!(receiver.on_deadline(at, &mut packet), Reply::Packet);
         assert_eq!((packet.seq, packet.echo, packet.flags), (3, 2, flag::CE));
         assert_eq!(packet.sent_at.ps(), 1_002);
         assert_eq!(receiver.on_deadline(at, &mut packet), Reply::Nothing);
@@ -323,7 +323,7 @@ mod tests {
         assert!(receiver.is_complete());
         assert_eq!(receiver.deadline(), Instant::ZERO);
         let mut packet = Packet::default();
-        assert_eq!(receiver.on_deadline(Instant::ZERO, &mut packet), Reply::Answer);
+        assert_eq!(receiver.on_deadline(Instant::ZERO, &mut packet), Reply::Packet);
         assert_eq!((packet.seq, packet.echo, packet.flags), (2, 1, flag::CE));
     }
 }

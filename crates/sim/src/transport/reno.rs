@@ -3,7 +3,7 @@
 use super::TransportSettings;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::window::{SMALLEST_THRESHOLD, Window};
-use crate::settings;
+use forebay_tm::settings;
 
 settings! {
     /// Settings of NewReno: it has none of its own.
@@ -17,7 +17,7 @@ impl TransportSettings for RenoConfig {
     }
 }
 
-/// NewReno (RFC 5681 and RFC 6582; which packets are lost is the sender's business). An echoed mark is answered like a
+/// NewReno (RFC 5681 and RFC 6582; which packets are lost is the sender's business). An echoed mark is treated like a
 /// loss, once per window (RFC 3168).
 #[derive(Clone, Debug)]
 pub struct Reno {

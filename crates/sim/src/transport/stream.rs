@@ -148,7 +148,7 @@ impl StreamSender {
 
     /// An ACK has come in; anything else is ignored.
     #[inline]
-    pub fn on_answer(&mut self, now: Instant, packet: &Packet, telemetry: Option<&Telemetry>) {
+    pub fn on_reply(&mut self, now: Instant, packet: &Packet, telemetry: Option<&Telemetry>) {
         let seq = packet.seq;
         if (packet.kind != Kind::Ack) | (seq > self.next) {
             return;
@@ -220,7 +220,7 @@ impl StreamSender {
         let was_recovering = self.phase == Phase::Recovery;
         let advanced = packet.seq > self.una;
         let acked = self.take_stock(packet);
-        // The answer to a probe tells nothing of a packet.
+        // The reply to a probe tells nothing of a packet.
         let has_echo = packet.echo != u32::MAX;
         let rtt = if has_echo { now.since(packet.sent_at) } else { Duration::ZERO };
         if has_echo {

@@ -256,11 +256,11 @@ fn a_loss_that_turns_out_to_be_none_does_not_let_new_packets_through() {
         assert!(sender.poll(Instant::from_ps(now)).is_some());
         now = sender.deadline().ps().min(now + RTT / 40);
     }
-    let answer = |seq, echo, block| Packet { kind: Kind::Ack, seq, echo, block, ..Packet::default() };
-    sender.on_answer(Instant::from_ps(now), &answer(0, 3, (1, 4)), None);
+    let reply = |seq, echo, block| Packet { kind: Kind::Ack, seq, echo, block, ..Packet::default() };
+    sender.on_reply(Instant::from_ps(now), &reply(0, 3, (1, 4)), None);
     assert!(sender.urgent);
     // The packet arrives after all, before pacing lets its copy go.
-    sender.on_answer(Instant::from_ps(now), &answer(4, 0, (0, 0)), None);
+    sender.on_reply(Instant::from_ps(now), &reply(4, 0, (0, 0)), None);
     assert!(!sender.urgent);
     assert_eq!(sender.phase, Phase::Recovery);
     assert_eq!(sender.poll(Instant::from_ps(now + RTT)).map(|segment| segment.seq), Some(40));

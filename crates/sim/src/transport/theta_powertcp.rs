@@ -4,8 +4,8 @@ use super::config::NO_SLOW_START;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::powertcp::PowerWindow;
 use super::{Common, InitialWindow, TransportSettings};
-use crate::described::check::share;
-use crate::settings;
+use forebay_settings::check::share;
+use forebay_tm::settings;
 use forebay_tm::{Duration, Instant, Rate};
 
 settings! {

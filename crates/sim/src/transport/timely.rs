@@ -3,9 +3,9 @@
 use super::config::NO_SLOW_START;
 use super::congestion::{AckEvent, CongestionControl, Limits, OncePerWindow};
 use super::{Common, InitialWindow, TransportSettings};
-use crate::described::Wrong;
-use crate::described::check::{at_least_one, lasts, sends, share};
-use crate::settings;
+use forebay_settings::check::{at_least_one, lasts, sends, share};
+use forebay_tm::described::Wrong;
+use forebay_tm::settings;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Rate};
 

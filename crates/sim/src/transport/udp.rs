@@ -18,14 +18,14 @@ use super::config::Common;
 use super::config::PACKETS;
 use super::first_window::{Ranks, unscheduled_packets};
 use super::{FlowInfo, Reply, Segment, SenderStats};
-use crate::described::check::{if_set, lasts, sends};
-use crate::described::{Size, Wrong};
 use crate::packet::{Kind, Packet, Telemetry, flag};
 use crate::workload::exponential;
-use crate::{setting_words, settings};
+use forebay_settings::check::{if_set, lasts, sends};
+use forebay_tm::described::{Size, Wrong};
 use forebay_tm::random::Random;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant, Rate};
+use forebay_tm::{settings, words};
 
 /// Whether the times between packets are constant or exponential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,11 +68,11 @@ settings! {
     }
 }
 
-setting_words! {
+words! {
     Arrivals { Constant = "constant", Poisson = "poisson" }
 }
 
-setting_words! {
+words! {
     Spread { Constant = "constant", Exponential = "exponential" }
 }
 
@@ -248,8 +248,8 @@ impl UdpSender {
         self.finished |= self.due >= self.flow.until;
     }
 
-    /// The flow has no answers.
-    pub fn on_answer(&mut self, _now: Instant, _packet: &Packet, _telemetry: Option<&Telemetry>) {}
+    /// The flow has no replies.
+    pub fn on_reply(&mut self, _now: Instant, _packet: &Packet, _telemetry: Option<&Telemetry>) {}
 
     /// The next packet, if it is due.
     #[inline]

@@ -7,8 +7,9 @@ use super::WorkloadSettings;
 use super::pattern::hosts_or_all;
 use super::planner::{Draft, Planner};
 use super::read::Reader;
-use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
+use forebay_settings::Diagnostic;
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::{Bytes, Duration, Instant, Rate};
 
 /// How the hosts go about it.
@@ -161,17 +162,17 @@ impl AllReduceConfig {
 }
 
 impl WorkloadSettings for AllReduceConfig {
-    const FIELDS: &'static [Field] = &[
-        Field::needed("bytes", "size", "What each host has."),
+    const FIELDS: &'static [&'static [Field]] = &[&[
+        Field::needed("bytes", Kind::Bytes, "What each host has."),
         Field::optional(
             "algorithm",
-            "`\"ring\"`, `\"double-binary-tree\"`",
+            Kind::Special("`\"ring\"`, `\"double-binary-tree\"`"),
             "How the hosts go about it; default `\"ring\"`.",
         ),
-        Field::optional("hosts", "hosts", "Who takes part, in the order of the ring; default all."),
-        Field::optional("chunks", "whole number", "Parts into which the trees' data is cut; default 1."),
-        Field::optional("every", "time", "A new round starts so often; default: there is one."),
-    ];
+        Field::optional("hosts", Kind::Special("hosts"), "Who takes part, in the order of the ring; default all."),
+        Field::optional("chunks", Kind::Count, "Parts into which the trees' data is cut; default 1."),
+        Field::optional("every", Kind::Duration, "A new round starts so often; default: there is one."),
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let words = [("ring", Algorithm::Ring), ("double-binary-tree", Algorithm::DoubleBinaryTree)];

@@ -4,8 +4,9 @@ use super::WorkloadSettings;
 use super::pattern::hosts_or_all;
 use super::planner::{Draft, Planner, span_below};
 use super::read::Reader;
-use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
+use forebay_settings::Diagnostic;
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::{Bytes, Duration};
 
 /// Settings of all-to-all.
@@ -22,12 +23,12 @@ pub struct AllToAllConfig {
 }
 
 impl WorkloadSettings for AllToAllConfig {
-    const FIELDS: &'static [Field] = &[
-        Field::needed("bytes", "size", "From each host to each other."),
-        Field::optional("hosts", "hosts", "Who takes part; default all."),
-        Field::optional("spread", "time", "Flows of a round start within so much time; default 0."),
-        Field::optional("every", "time", "A new round starts so often; default: there is one."),
-    ];
+    const FIELDS: &'static [&'static [Field]] = &[&[
+        Field::needed("bytes", Kind::Bytes, "From each host to each other."),
+        Field::optional("hosts", Kind::Special("hosts"), "Who takes part; default all."),
+        Field::optional("spread", Kind::Duration, "Flows of a round start within so much time; default 0."),
+        Field::optional("every", Kind::Duration, "A new round starts so often; default: there is one."),
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         Ok(Self {

@@ -1,16 +1,16 @@
 //! Flows from a file: `start_s,src,dst,bytes`, and `class` and `query` if wanted, in any order.
 //!
 //! Times are seconds from the start of the workload, decimal fractions down to the picosecond; they are read as they
-//! stand, not by way of a binary fraction. Flows with the same query are the answers to one query of their destination,
+//! stand, not by way of a binary fraction. Flows with the same query are the responses to one query of their destination,
 //! which starts with the first of them.
 
 use super::WorkloadSettings;
 use super::planner::{Draft, Planner};
 use super::read::Reader;
 use super::read_sizes::read_file;
-use crate::described::Field;
 use crate::flow::{FlowSpec, QuerySpec};
 use forebay_settings::{Diagnostic, nearest};
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -300,8 +300,8 @@ fn read_line(
         let next = queries.len() as u32;
         let known = queries.entry(name).or_insert(Known { number: next, host: flow.dst });
         if known.host != flow.dst {
-            let problem = format!("the answers to query {name} go to host {} and host {}", known.host, flow.dst);
-            return Err(line.error(span, "query", problem, "give all answers to a query the same destination"));
+            let problem = format!("the responses to query {name} go to host {} and host {}", known.host, flow.dst);
+            return Err(line.error(span, "query", problem, "give all responses to a query the same destination"));
         }
         flow.query = Some(known.number);
     }
@@ -309,11 +309,11 @@ fn read_line(
 }
 
 impl WorkloadSettings for CsvConfig {
-    const FIELDS: &'static [Field] = &[
-        Field::needed("path", "path", "The file, seen from the directory of the scenario."),
-        Field::optional("origin", "time", "The time in the file at which the workload starts; default 0."),
-        Field::optional("limit", "whole number", "Only the first so many flows of the file; default all."),
-    ];
+    const FIELDS: &'static [&'static [Field]] = &[&[
+        Field::needed("path", Kind::Special("path"), "The file, seen from the directory of the scenario."),
+        Field::optional("origin", Kind::Duration, "The time in the file at which the workload starts; default 0."),
+        Field::optional("limit", Kind::Count, "Only the first so many flows of the file; default all."),
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let value = reader.table.need("path", "path = \"flows.csv\"")?;

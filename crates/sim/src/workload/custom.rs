@@ -5,8 +5,8 @@ use super::planner::{Draft, Planner};
 use super::racks::Racks;
 use super::read::Reader;
 use super::{BUILT_IN, WorkloadEntry, WorkloadKind, WorkloadSettings};
-use crate::described::Registry;
 use crate::transport::Common;
+use forebay_settings::Registry;
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -70,10 +70,10 @@ pub fn register_workload<W: WorkloadSettings>(name: &'static str, about: &'stati
         Ok(WorkloadKind::Custom(CustomWorkload { name, settings }))
     };
     let built_in: Vec<&str> = BUILT_IN.iter().map(|entry| entry.name).collect();
-    REGISTERED.add(name, WorkloadEntry { name, about, fields: W::FIELDS, read }, &built_in)
+    REGISTERED.add(WorkloadEntry { name, about, fields: W::FIELDS, read }, |entry| entry.name, &built_in)
 }
 
 /// All kinds, those of other crates included.
 pub fn entries() -> Vec<WorkloadEntry> {
-    BUILT_IN.iter().copied().chain(REGISTERED.all().into_iter().map(|(_, entry)| entry)).collect()
+    BUILT_IN.iter().copied().chain(REGISTERED.all()).collect()
 }

@@ -1,4 +1,4 @@
-//! Queries: a host asks, many hosts answer at once.
+//! Queries: a host asks, many hosts respond at once.
 
 use super::WorkloadSettings;
 use super::distribution::SizeDistribution;
@@ -8,9 +8,10 @@ use super::planner::{Draft, Planner, span_below};
 use super::read::{Reader, positive};
 use super::read_hosts::REACHES;
 use super::read_sizes::size;
-use crate::described::{Diagnostic, Field, Value};
 use crate::flow::FlowSpec;
 use crate::transport::Common;
+use forebay_settings::{Diagnostic, Value};
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Bytes, Duration, Instant};
 
@@ -29,26 +30,26 @@ pub enum Arrivals {
 /// Settings of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IncastConfig {
-    /// Payload of all answers together.
+    /// Payload of all responses together.
     pub request: Bytes,
-    /// How many answers there are.
+    /// How many responses there are.
     pub fan_in: u32,
-    /// How many servers a host that answers has, each with an answer of its own.
+    /// How many servers a host that responds has, each with a response of its own.
     pub servers_per_host: u32,
     /// When queries are made.
     pub arrivals: Arrivals,
     /// Queries a second of each host that asks.
     pub rate_per_host: f64,
-    /// From whom (`from`: the hosts that ask) to whom (`to`: the hosts that may answer).
+    /// From whom (`from`: the hosts that ask) to whom (`to`: the hosts that may respond).
     pub pattern: Pattern,
-    /// Each answer starts up to so much later, drawn evenly.
+    /// Each response starts up to so much later, drawn evenly.
     pub jitter: Duration,
-    /// Payload of the request to each host that answers; zero: the answers start by themselves.
+    /// Payload of the request to each host that responds; zero: the responses start by themselves.
     pub request_bytes: Bytes,
 }
 
 impl IncastConfig {
-    /// Payload of one answer: its part of the request, rounded up.
+    /// Payload of one response: its part of the request, rounded up.
     pub fn response(&self) -> u64 {
         self.request.get().div_ceil(u64::from(self.fan_in.max(1))).max(1)
     }
@@ -72,50 +73,46 @@ impl IncastConfig {
 }
 
 impl WorkloadSettings for IncastConfig {
-    const FIELDS: &'static [Field] = &[
+    const FIELDS: &'static [&'static [Field]] = &[&[
         Field::optional(
             "request",
-            "size, percent of the buffer",
+            Kind::Special("size, percent of the buffer"),
             "Payload of all responses together; this or `request_share` is needed.",
         ),
-        Field::optional("request_share", "number", "The same as a share of the buffer."),
-        Field::optional("fan_in", "whole number", "Responses; default all that may respond."),
+        Field::optional("request_share", Kind::Real, "The same as a share of the buffer."),
+        Field::optional("fan_in", Kind::Count, "Responses; default all that may respond."),
         Field::optional(
             "servers_per_host",
-            "whole number",
+            Kind::Count,
             "Servers of a host, each with a response of its own; default 1.",
         ),
         Field::optional(
             "rate",
-            "number",
+            Kind::Real,
             "Queries a second of all hosts that ask; this or `rate_per_host` is needed, but with `\"once\"`.",
         ),
-        Field::optional("rate_per_host", "number", "Queries a second of each host that asks."),
+        Field::optional("rate_per_host", Kind::Real, "Queries a second of each host that asks."),
         Field::optional(
             "arrivals",
-            "`\"poisson\"`, `\"periodic\"`, `\"once\"`",
+            Kind::Special("`\"poisson\"`, `\"periodic\"`, `\"once\"`"),
             "When queries are made; default `\"poisson\"`.",
         ),
-        Field::optional("hosts", "hosts", "Who asks; default all."),
-        Field::optional("responders", "pattern", "Who is asked; default `\"uniform\"`."),
-        Field::optional("from", "hosts", "Who may respond; default all."),
-        Field::optional("jitter", "time", "Each response starts up to so much later; default 0."),
+        Field::optional("hosts", Kind::Special("hosts"), "Who asks; default all."),
+        Field::optional("responders", Kind::Special("pattern"), "Who is asked; default `\"uniform\"`."),
+        Field::optional("from", Kind::Special("hosts"), "Who may respond; default all."),
+        Field::optional("jitter", Kind::Duration, "Each response starts up to so much later; default 0."),
         Field::optional(
             "request_bytes",
-            "size",
+            Kind::Bytes,
             "Payload of the request to each responder; default 0: responses start by themselves.",
         ),
-        Field::optional(
-            "allow_overload",
-            "true, false",
-            "A link may be asked for more than it can carry; default false.",
-        ),
+        Field::optional("allow_overload", Kind::Flag, "A link may be asked for more than it can carry; default false."),
         Field::optional(
             "classes",
-            "whole number, `\"all\"`",
+            Kind::Special("whole number, `\"all\"`"),
             "Each flow draws one of so many classes, from `class` on; default 1.",
         ),
-    ];
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let words = [("poisson", Arrivals::Poisson), ("periodic", Arrivals::Periodic), ("once", Arrivals::Once)];
@@ -141,7 +138,7 @@ impl WorkloadSettings for IncastConfig {
             Some(value) => {
                 let fan_in = reader.count("fan_in", 1)?;
                 if fan_in as usize > fewest {
-                    let problem = format!("{fan_in} cannot answer: some host has only {fewest} to ask");
+                    let problem = format!("{fan_in} cannot respond: some host has only {fewest} to ask");
                     return Err(value.error(problem, format!("give at most {fewest}")));
                 }
                 fan_in
@@ -168,7 +165,7 @@ impl WorkloadSettings for IncastConfig {
         let racks = planner.racks;
         let destinations = Destinations::new(&self.pattern, racks);
         let askers = destinations.senders();
-        let (answer, fan_in, servers) = (self.response(), self.fan_in as usize, self.servers_per_host as usize);
+        let (response, fan_in, servers) = (self.response(), self.fan_in as usize, self.servers_per_host as usize);
         let mut draft = Draft::default();
         for (place, host) in askers.iter().enumerate() {
             let mut choices = planner.stream("responders", *host);
@@ -177,10 +174,10 @@ impl WorkloadSettings for IncastConfig {
                 let responders = destinations.draw_servers(racks, *host, servers, fan_in, &mut choices);
                 let query = draft.queries.len() as u32;
                 let count = responders.len() as u32;
-                draft.queries.push(planner.query(start, *host, count, answer * u64::from(count)));
+                draft.queries.push(planner.query(start, *host, count, response * u64::from(count)));
                 for responder in responders {
                     let late = span_below(self.jitter, &mut jitter);
-                    let mut flow = FlowSpec { query, ..planner.flow(responder, *host, answer) };
+                    let mut flow = FlowSpec { query, ..planner.flow(responder, *host, response) };
                     if self.request_bytes == Bytes::ZERO {
                         flow.start = start + late;
                         draft.push(flow);
@@ -279,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_next_leaf_answers() {
+    fn the_whole_next_leaf_responses() {
         let network = leaf_spine(2, 32, 2, 4);
         let plan = plan_of(WorkloadKind::Incast(config(Arrivals::Poisson, 200.0)), 100, &network, 1);
         // 64 hosts, 200 a second, 0.1 s: 1280 queries, standard deviation 36.
@@ -288,13 +285,13 @@ mod tests {
         assert!(plan.triggers.is_empty());
         for (index, query) in plan.queries.iter().enumerate() {
             assert_eq!((query.fan_in, query.bytes), (32, 1_179_648));
-            let answers: Vec<_> = plan.flows.iter().filter(|flow| flow.query == index as u32).collect();
+            let responses: Vec<_> = plan.flows.iter().filter(|flow| flow.query == index as u32).collect();
             let leaf = if query.host < 32 { 32..64 } else { 0..32 };
-            let mut sources: Vec<u32> = answers.iter().map(|flow| flow.src).collect();
+            let mut sources: Vec<u32> = responses.iter().map(|flow| flow.src).collect();
             sources.sort_unstable();
             assert_eq!(sources, leaf.collect::<Vec<u32>>());
             let right = |flow: &&FlowSpec| flow.bytes == 36_864 && flow.start == query.start && flow.dst == query.host;
-            assert!(answers.iter().all(right));
+            assert!(responses.iter().all(right));
         }
     }
 
@@ -311,12 +308,12 @@ mod tests {
         for (i, query) in plan.queries.iter().enumerate() {
             assert_eq!(query.host, [0, 5, 9][i % 3]);
             assert_eq!(query.start.ps(), (i as f64 * 1e9 / 3.0).round() as u64);
-            assert_eq!(query.bytes, 102, "three answers of 34 bytes");
+            assert_eq!(query.bytes, 102, "three responses of 34 bytes");
         }
     }
 
     #[test]
-    fn a_host_answers_for_each_of_its_servers() {
+    fn a_host_responses_for_each_of_its_servers() {
         let kind = |fan_in| IncastConfig {
             pattern: Pattern { from: Some(vec![0]), to: Some((1..6).collect()), ..Pattern::default() },
             fan_in,
@@ -324,19 +321,19 @@ mod tests {
             request: Bytes::new(4_000),
             ..config(Arrivals::Once, 0.0)
         };
-        let answers = |fan_in| {
+        let responses = |fan_in| {
             let plan = plan_of(WorkloadKind::Incast(kind(fan_in)), 10, &leaf_spine(2, 4, 1, 1), 1);
             assert_eq!((plan.queries[0].fan_in, plan.flows.len()), (fan_in, fan_in as usize));
             assert!(plan.flows.iter().all(|flow| flow.bytes == u64::from(4_000u32.div_ceil(fan_in))));
             (1..6).map(|host| plan.flows.iter().filter(|flow| flow.src == host).count()).collect::<Vec<_>>()
         };
-        assert_eq!(answers(40), [8; 5], "all servers");
-        let some = answers(20);
+        assert_eq!(responses(40), [8; 5], "all servers");
+        let some = responses(20);
         assert!(some.iter().all(|count| *count <= 8) && some.iter().any(|count| *count > 1), "{some:?}");
     }
 
     #[test]
-    fn requests_trigger_the_answers() {
+    fn requests_trigger_the_responses() {
         let kind = IncastConfig {
             request_bytes: Bytes::new(64),
             jitter: Duration::from_us(5),
@@ -347,10 +344,10 @@ mod tests {
         let plan = plan_of(WorkloadKind::Incast(kind), 10, &leaf_spine(3, 4, 1, 1), 1);
         assert_eq!((plan.queries.len(), plan.flows.len(), plan.triggers.len()), (1, 22, 11));
         for (before, after) in &plan.triggers {
-            let (request, answer) = (plan.flows[*before as usize], plan.flows[*after as usize]);
+            let (request, response) = (plan.flows[*before as usize], plan.flows[*after as usize]);
             assert_eq!((request.src, request.bytes, request.query, request.waits_for), (2, 64, NONE, 0));
-            assert_eq!((answer.dst, answer.src, answer.query, answer.waits_for), (2, request.dst, 0, 1));
-            assert!(answer.start < Instant::ZERO + Duration::from_us(5), "a delay, not a time");
+            assert_eq!((response.dst, response.src, response.query, response.waits_for), (2, request.dst, 0, 1));
+            assert!(response.start < Instant::ZERO + Duration::from_us(5), "a delay, not a time");
         }
         let delays: Vec<_> = plan.flows.iter().filter(|flow| flow.query == 0).map(|flow| flow.start).collect();
         assert!(delays.windows(2).any(|pair| pair[0] != pair[1]));

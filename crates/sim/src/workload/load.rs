@@ -9,7 +9,7 @@
 //!   evaluation.
 //!
 //! Data is payload, or bytes on the wire: payload plus the header of every packet. Either way it is what flows bring
-//! along: answers (ACKs), retransmissions and gaps between frames do not count. Reports give both.
+//! along: responses (ACKs), retransmissions and gaps between frames do not count. Reports give both.
 //!
 //! A load is expected in the long run ([`expected_load`]); the flows that a seed has drawn come to another value
 //! ([`achieved_load`]), all the more if few large flows carry most of the bytes.
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn incast_counts_answers_and_requests() {
+    fn incast_counts_responses_and_requests() {
         let network = leaf_spine(2, 8, 2, 2);
         let config = IncastConfig {
             request: Bytes::new(8 * 14_600),
@@ -403,7 +403,7 @@ mod tests {
         };
         let workloads = [workload(WorkloadKind::Incast(config), 50)];
         let expected = expected_load(&workloads, &network, &transports()).unwrap();
-        // Hosts 8 to 15 answer: each 8 queries of 15000 bytes on the wire a millisecond.
+        // Hosts 8 to 15 response: each 8 queries of 15000 bytes on the wire a millisecond.
         let share = 8.0 * 15_000.0 * 8.0 * 1_000.0 / 10e9;
         assert!(near(expected.host_links.wire, share, 1e-9), "{expected:?}");
         assert!(near(expected.uplinks.unwrap().wire, 2.0 * share, 1e-9), "{expected:?}");

@@ -4,10 +4,11 @@ use super::WorkloadSettings;
 use super::pattern::{Destinations, Pattern};
 use super::planner::{Draft, Planner, span_below};
 use super::read::Reader;
-use crate::described::{Diagnostic, Field, Value};
 use crate::flow::FlowSpec;
 use crate::transport::FlowInfo;
+use forebay_settings::{Diagnostic, Value};
 use forebay_tm::Duration;
+use forebay_tm::described::{Field, Kind};
 
 /// Between whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,18 +31,18 @@ pub struct LongLivedConfig {
 }
 
 impl WorkloadSettings for LongLivedConfig {
-    const FIELDS: &'static [Field] = &[
+    const FIELDS: &'static [&'static [Field]] = &[&[
         Field::optional(
             "pairs",
-            "list of pairs of hosts",
+            Kind::Special("list of pairs of hosts"),
             "Source and destination of each pair, instead of `pattern`, `from` and `to`.",
         ),
-        Field::optional("pattern", "pattern", "Who is sent to; default `\"uniform\"`."),
-        Field::optional("from", "hosts", "Who sends; default all."),
-        Field::optional("to", "hosts", "Who may be sent to; default all."),
-        Field::optional("count", "whole number", "Flows of each pair, or of each sender; default 1."),
-        Field::optional("spread", "time", "Flows start within so much time; default 0."),
-    ];
+        Field::optional("pattern", Kind::Special("pattern"), "Who is sent to; default `\"uniform\"`."),
+        Field::optional("from", Kind::Special("hosts"), "Who sends; default all."),
+        Field::optional("to", Kind::Special("hosts"), "Who may be sent to; default all."),
+        Field::optional("count", Kind::Count, "Flows of each pair, or of each sender; default 1."),
+        Field::optional("spread", Kind::Duration, "Flows start within so much time; default 0."),
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         Ok(Self {

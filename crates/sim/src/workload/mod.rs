@@ -51,9 +51,10 @@ pub(crate) use read::COMMON;
 pub use read::{Reader, read};
 pub use request_response::RequestResponseConfig;
 
-use crate::described::{Diagnostic, Field};
 use crate::network::NetworkPlan;
 use crate::transport::{Common, TransportConfig};
+use forebay_settings::Diagnostic;
+use forebay_tm::described::Field;
 use forebay_tm::{Bytes, Duration, Instant};
 use std::fmt::Debug;
 use std::path::Path;
@@ -81,8 +82,8 @@ pub struct WorkloadConfig {
 
 /// The settings of a workload, and the flows that they make.
 pub trait WorkloadSettings: Clone + Debug + PartialEq + Send + Sync + 'static {
-    /// Its keys, beside those that all workloads have.
-    const FIELDS: &'static [Field];
+    /// Its keys, beside those that all workloads have: those of config types, and others.
+    const FIELDS: &'static [&'static [Field]];
 
     /// Reads its keys from a table, which has no others.
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic>;
@@ -115,15 +116,20 @@ pub struct WorkloadEntry {
     /// What it is, in one line.
     pub about: &'static str,
     /// Its own keys.
-    pub fields: &'static [Field],
+    fields: &'static [&'static [Field]],
     /// Reads one that has this name.
     read: fn(&Reader<'_, '_>, &'static str) -> Result<WorkloadKind, Diagnostic>,
 }
 
 impl WorkloadEntry {
+    /// What there is to set with it alone.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> {
+        self.fields.iter().copied().flatten()
+    }
+
     /// All its keys.
     pub fn keys(&self) -> Vec<&'static str> {
-        self.fields.iter().chain(&COMMON).map(|field| field.key).collect()
+        self.fields().chain(COMMON).map(|field| field.key).collect()
     }
 }
 

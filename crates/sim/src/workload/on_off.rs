@@ -6,10 +6,11 @@ use super::load::{Bits, Offered};
 use super::pattern::{Destinations, Pattern};
 use super::planner::{Draft, Planner, span_below};
 use super::read::{Reader, period};
-use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
 use crate::transport::Common;
+use forebay_settings::Diagnostic;
 use forebay_tm::Duration;
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::units::PS_PER_SECOND;
 
 /// Settings of bursts.
@@ -28,29 +29,25 @@ pub struct OnOffConfig {
 }
 
 impl WorkloadSettings for OnOffConfig {
-    const FIELDS: &'static [Field] = &[
-        Field::needed("sizes", "size distribution", "Sizes of the bursts."),
+    const FIELDS: &'static [&'static [Field]] = &[&[
+        Field::needed("sizes", Kind::Special("size distribution"), "Sizes of the bursts."),
         Field::optional(
             "interpolation",
-            "`\"linear\"`, `\"step\"`",
+            Kind::Special("`\"linear\"`, `\"step\"`"),
             "Between the points of a size distribution; default what its source says.",
         ),
-        Field::needed("period", "time", "From the start of a burst to the start of the next."),
-        Field::optional("jitter", "time", "Each burst starts up to so much later; default 0."),
+        Field::needed("period", Kind::Duration, "From the start of a burst to the start of the next."),
+        Field::optional("jitter", Kind::Duration, "Each burst starts up to so much later; default 0."),
         Field::optional(
             "phase",
-            "`\"random\"`, `\"same\"`",
+            Kind::Special("`\"random\"`, `\"same\"`"),
             "Whether hosts start together; default `\"random\"`: each within the first period.",
         ),
-        Field::optional("pattern", "pattern", "Who is sent to; default `\"uniform\"`."),
-        Field::optional("from", "hosts", "Who sends; default all."),
-        Field::optional("to", "hosts", "Who may be sent to; default all."),
-        Field::optional(
-            "allow_overload",
-            "true, false",
-            "A link may be asked for more than it can carry; default false.",
-        ),
-    ];
+        Field::optional("pattern", Kind::Special("pattern"), "Who is sent to; default `\"uniform\"`."),
+        Field::optional("from", Kind::Special("hosts"), "Who sends; default all."),
+        Field::optional("to", Kind::Special("hosts"), "Who may be sent to; default all."),
+        Field::optional("allow_overload", Kind::Flag, "A link may be asked for more than it can carry; default false."),
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         Ok(Self {

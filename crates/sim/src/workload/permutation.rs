@@ -5,9 +5,10 @@ use super::pattern::hosts_or_all;
 use super::planner::{Draft, Planner, span_below};
 use super::read::Reader;
 use super::read_sizes::size;
-use crate::described::{Diagnostic, Field};
 use crate::flow::FlowSpec;
 use crate::transport::FlowInfo;
+use forebay_settings::Diagnostic;
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::random::Random;
 use forebay_tm::{Bytes, Duration, Instant};
 
@@ -33,11 +34,11 @@ fn derangement(count: usize, random: &mut Random) -> Vec<usize> {
 }
 
 impl WorkloadSettings for PermutationConfig {
-    const FIELDS: &'static [Field] = &[
-        Field::needed("bytes", "size, `\"endless\"`", "Of each flow."),
-        Field::optional("hosts", "hosts", "Who takes part; default all."),
-        Field::optional("spread", "time", "Flows start within so much time; default 0."),
-    ];
+    const FIELDS: &'static [&'static [Field]] = &[&[
+        Field::needed("bytes", Kind::Special("size, `\"endless\"`"), "Of each flow."),
+        Field::optional("hosts", Kind::Special("hosts"), "Who takes part; default all."),
+        Field::optional("spread", Kind::Duration, "Flows start within so much time; default 0."),
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let value = reader.table.need("bytes", "bytes = \"2MB\"")?;

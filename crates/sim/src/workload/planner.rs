@@ -263,18 +263,18 @@ mod tests {
         assert!(plan.flows.is_sorted_by_key(|flow| (flow.start, flow.workload)));
         assert!(plan.queries.is_sorted_by_key(|query| (query.start, query.workload)));
         assert!(plan.triggers.is_sorted());
-        let mut answers = vec![0; plan.queries.len()];
+        let mut responses = vec![0; plan.queries.len()];
         for flow in plan.flows.iter().filter(|flow| flow.query != NONE) {
             let query = plan.queries[flow.query as usize];
             assert_eq!((query.host, query.workload), (flow.dst, flow.workload));
-            answers[flow.query as usize] += 1;
+            responses[flow.query as usize] += 1;
         }
-        assert!(answers.iter().all(|count| *count == 5));
+        assert!(responses.iter().all(|count| *count == 5));
         let mut waits = vec![0; plan.flows.len()];
         for (before, after) in &plan.triggers {
-            let (request, answer) = (plan.flows[*before as usize], plan.flows[*after as usize]);
-            assert_eq!((request.src, request.dst), (answer.dst, answer.src));
-            assert_eq!(plan.queries[answer.query as usize].start, request.start);
+            let (request, response) = (plan.flows[*before as usize], plan.flows[*after as usize]);
+            assert_eq!((request.src, request.dst), (response.dst, response.src));
+            assert_eq!(plan.queries[response.query as usize].start, request.start);
             waits[*after as usize] += 1;
         }
         assert!(plan.flows.iter().zip(waits).all(|(flow, waits)| flow.waits_for == waits));

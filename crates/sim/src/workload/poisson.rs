@@ -7,9 +7,10 @@ use super::pattern::{Destinations, Pattern};
 use super::planner::{Draft, Planner};
 use super::racks::Racks;
 use super::read::{Reader, positive};
-use crate::described::{Diagnostic, Field, Value};
 use crate::flow::FlowSpec;
 use crate::transport::Common;
+use forebay_settings::{Diagnostic, Value};
+use forebay_tm::described::{Field, Kind};
 
 /// What a load is a share of; see [`super::load`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,31 +90,31 @@ impl PoissonConfig {
 }
 
 impl WorkloadSettings for PoissonConfig {
-    const FIELDS: &'static [Field] = &[
-        Field::needed("sizes", "size distribution", "Sizes of the flows."),
+    const FIELDS: &'static [&'static [Field]] = &[&[
+        Field::needed("sizes", Kind::Special("size distribution"), "Sizes of the flows."),
         Field::optional(
             "interpolation",
-            "`\"linear\"`, `\"step\"`",
+            Kind::Special("`\"linear\"`, `\"step\"`"),
             "Between the points of a size distribution; default what its source says.",
         ),
-        Field::optional("load", "number", "Offered data over capacity; this or `rate` is needed."),
-        Field::optional("load_of", "`\"host-links\"`, `\"uplinks\"`", "Which capacity; default `\"host-links\"`."),
-        Field::optional("with_headers", "true, false", "Data is payload and headers; default false: payload."),
-        Field::optional("rate", "number", "Flows a second of all senders together, instead of `load`."),
+        Field::optional("load", Kind::Real, "Offered data over capacity; this or `rate` is needed."),
         Field::optional(
-            "allow_overload",
-            "true, false",
-            "A link may be asked for more than it can carry; default false.",
+            "load_of",
+            Kind::Special("`\"host-links\"`, `\"uplinks\"`"),
+            "Which capacity; default `\"host-links\"`.",
         ),
-        Field::optional("pattern", "pattern", "Who is sent to; default `\"uniform\"`."),
-        Field::optional("from", "hosts", "Who sends; default all."),
-        Field::optional("to", "hosts", "Who may be sent to; default all."),
+        Field::optional("with_headers", Kind::Flag, "Data is payload and headers; default false: payload."),
+        Field::optional("rate", Kind::Real, "Flows a second of all senders together, instead of `load`."),
+        Field::optional("allow_overload", Kind::Flag, "A link may be asked for more than it can carry; default false."),
+        Field::optional("pattern", Kind::Special("pattern"), "Who is sent to; default `\"uniform\"`."),
+        Field::optional("from", Kind::Special("hosts"), "Who sends; default all."),
+        Field::optional("to", Kind::Special("hosts"), "Who may be sent to; default all."),
         Field::optional(
             "classes",
-            "whole number, `\"all\"`",
+            Kind::Special("whole number, `\"all\"`"),
             "Each flow draws one of so many classes, from `class` on; default 1.",
         ),
-    ];
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let sizes = reader.sizes("sizes")?;

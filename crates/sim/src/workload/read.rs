@@ -5,24 +5,28 @@ use super::pattern::Pattern;
 use super::read_hosts::HostReader;
 use super::read_sizes::{size, sizes};
 use super::{SizeDistribution, WorkloadConfig, WorkloadContext, WorkloadEntry};
-use crate::described::Field;
 use crate::transport::Common;
 use forebay_settings::{Diagnostic, Table, Value, nearest};
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Bytes, Duration, Instant};
 
 /// The keys that every workload has.
-pub(crate) const COMMON: [Field; 6] = [
-    Field::needed("kind", "kind", "What it does: below."),
+pub(crate) const COMMON: &[Field] = &[
+    Field::needed("kind", Kind::Special("kind"), "What it does: below."),
     Field::optional(
         "name",
-        "text",
+        Kind::Text,
         "What results call it; default the kind, with the workload's number if it is taken.",
     ),
-    Field::optional("class", "whole number", "The class of its flows; default 0."),
-    Field::optional("transport", "name", "The transport of its flows; needed unless `[transport.*]` has exactly one."),
-    Field::optional("start", "time", "Flows start from here; default 0."),
-    Field::optional("stop", "time", "Flows start before this; default `duration`."),
+    Field::optional("class", Kind::Count, "The class of its flows; default 0."),
+    Field::optional(
+        "transport",
+        Kind::Text,
+        "The transport of its flows; needed unless `[transport.*]` has exactly one.",
+    ),
+    Field::optional("start", Kind::Duration, "Flows start from here; default 0."),
+    Field::optional("stop", Kind::Duration, "Flows start before this; default `duration`."),
 ];
 
 /// A workload that would start more flows than this is refused: its plan alone would fill gigabytes.
@@ -34,8 +38,8 @@ pub fn read(table: &Table<'_>, context: &WorkloadContext<'_>) -> Result<Workload
     let words: Vec<(&str, WorkloadEntry)> = entries.iter().map(|entry| (entry.name, *entry)).collect();
     let value = table.need("kind", "kind = \"poisson\"")?;
     let entry = value.word(&words)?;
-    let elsewhere = |key: &str| entries.iter().any(|other| other.fields.iter().any(|field| field.key == key));
-    let known: Vec<&str> = COMMON.iter().chain(entry.fields).map(|field| field.key).collect();
+    let elsewhere = |key: &str| entries.iter().any(|other| other.fields().any(|field| field.key == key));
+    let known: Vec<&str> = COMMON.iter().chain(entry.fields()).map(|field| field.key).collect();
     table.allow(&known, elsewhere, entry.name)?;
 
     let mut reader = Reader { table, context, hosts: HostReader::new(context), transport: 0, span: Duration::ZERO };

@@ -1,4 +1,4 @@
-//! Closed loop: a client asks, waits for the answer, thinks and asks again.
+//! Closed loop: a client asks, waits for the response, thinks and asks again.
 
 use super::WorkloadSettings;
 use super::distribution::SizeDistribution;
@@ -6,8 +6,9 @@ use super::pattern::hosts_or_all;
 use super::pattern::{Destinations, Pattern, Reach};
 use super::planner::{Draft, Planner, span_below};
 use super::read::Reader;
-use crate::described::{Diagnostic, Field};
 use crate::flow::Session;
+use forebay_settings::Diagnostic;
+use forebay_tm::described::{Field, Kind};
 use forebay_tm::{Bytes, Duration};
 use std::sync::Arc;
 
@@ -20,9 +21,9 @@ pub struct RequestResponseConfig {
     pub servers: Option<Vec<u32>>,
     /// Payload of a request.
     pub request: Bytes,
-    /// Sizes of answers.
+    /// Sizes of responses.
     pub response: SizeDistribution,
-    /// Mean time from an answer to the next request.
+    /// Mean time from a response to the next request.
     pub think: Duration,
     /// The thinking time is always the same; otherwise it is exponential.
     pub think_constant: bool,
@@ -33,25 +34,25 @@ pub struct RequestResponseConfig {
 }
 
 impl WorkloadSettings for RequestResponseConfig {
-    const FIELDS: &'static [Field] = &[
-        Field::optional("clients", "hosts", "Who asks; default all."),
-        Field::optional("servers", "hosts", "Who is asked; default all."),
-        Field::needed("request", "size", "Payload of a request."),
-        Field::needed("sizes", "size distribution", "Sizes of the responses."),
+    const FIELDS: &'static [&'static [Field]] = &[&[
+        Field::optional("clients", Kind::Special("hosts"), "Who asks; default all."),
+        Field::optional("servers", Kind::Special("hosts"), "Who is asked; default all."),
+        Field::needed("request", Kind::Bytes, "Payload of a request."),
+        Field::needed("sizes", Kind::Special("size distribution"), "Sizes of the responses."),
         Field::optional(
             "interpolation",
-            "`\"linear\"`, `\"step\"`",
+            Kind::Special("`\"linear\"`, `\"step\"`"),
             "Between the points of a size distribution; default what its source says.",
         ),
-        Field::optional("think", "time", "Mean time from a response to the next request; default 0."),
+        Field::optional("think", Kind::Duration, "Mean time from a response to the next request; default 0."),
         Field::optional(
             "think_time",
-            "`\"exponential\"`, `\"constant\"`",
+            Kind::Special("`\"exponential\"`, `\"constant\"`"),
             "How it is drawn; default `\"exponential\"`.",
         ),
-        Field::optional("sessions", "whole number", "Sessions of each client, one beside the other; default 1."),
-        Field::optional("spread", "time", "First requests start within so much time; default 0."),
-    ];
+        Field::optional("sessions", Kind::Count, "Sessions of each client, one beside the other; default 1."),
+        Field::optional("spread", Kind::Duration, "First requests start within so much time; default 0."),
+    ]];
 
     fn read(reader: &Reader<'_, '_>) -> Result<Self, Diagnostic> {
         let config = Self {

@@ -393,7 +393,7 @@ fn workloads() {
             ("nobody to send to", "pattern = \"inter-leaf\"", "from = [1]\nto = [1]"),
             ("a stop before the start", "load = 0.4", "load = 0.4\nstart = \"5ms\"\nstop = \"4ms\""),
             ("a start after the end", "load = 0.4", "load = 0.4\nstart = \"20ms\""),
-            ("more answers than hosts", "fan_in = 16", "fan_in = 32"),
+            ("more responses than hosts", "fan_in = 16", "fan_in = 32"),
             ("a share of nothing", "request = \"30%\"", "request = \"0%\""),
             ("queries that no link can carry", "rate = 2000", "rate = 200000"),
             ("a rate for queries that come once", "rate = 2000", "rate = 2000\narrivals = \"once\""),

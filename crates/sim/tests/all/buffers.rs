@@ -38,7 +38,7 @@ fn a_buffer_for_every_four_ports() {
     assert_eq!(to_one.fct(), Some(to_one.ideal));
 }
 
-/// Flows join the queue of their class, answers that of `ack_class`, at every port on the way.
+/// Flows join the queue of their class, replies that of `ack_class`, at every port on the way.
 #[test]
 fn classes_have_their_queues() {
     let text = r#"

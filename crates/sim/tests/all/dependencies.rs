@@ -64,7 +64,7 @@ fn rounds_of_all_reduce_keep_their_time() {
     }
 }
 
-/// A client and a server: request, answer, thinking, and again. The rate is one over the sum.
+/// A client and a server: request, response, thinking, and again. The rate is one over the sum.
 #[test]
 fn a_closed_loop_has_the_rate_of_its_round() {
     for (request, response, think_us) in [(100u64, 1_000u64, 0u64), (1_000, 20_000, 7), (1_460, 1_460, 50)] {
@@ -79,12 +79,12 @@ fn a_closed_loop_has_the_rate_of_its_round() {
         for (number, flow) in requests.iter().enumerate() {
             assert_eq!(flow.spec.start.ps(), number as u64 * round);
         }
-        assert_eq!(result.flows.len() as u64, 2 * rounds, "every request has its answer");
+        assert_eq!(result.flows.len() as u64, 2 * rounds, "every request has its response");
         assert!(result.flows.iter().all(FlowRecord::is_complete));
     }
 }
 
-/// Requests to those who answer: the answers start when the request is there.
+/// Requests to those who respond: the responses start when the request is there.
 #[test]
 fn a_query_with_requests_starts_later() {
     let workload = "kind = \"incast\"\narrivals = \"once\"\nhosts = [0]\nfrom = [1]\nfan_in = 1\nrequest = 14600\nrequest_bytes = 500";

@@ -146,7 +146,7 @@ fn permutations_are_no_slower_over_seeds() {
     }
 }
 
-/// Clients that ask again when they have their answer get more answers in the same time.
+/// Clients that ask again when they have their response get more responses in the same time.
 #[test]
 fn closed_loops_complete_more() {
     for transport in WINDOWS {
@@ -263,7 +263,7 @@ fn most_waiting(trace: &[TraceEvent], host: u32, rate: Rate, bql: u64) -> BTreeM
     let mut wire_free = 0;
     for event in trace.iter().filter(|event| event.place == Place::Host(host)) {
         let packet = &event.packet;
-        // Data and answers of a flow have queues of their own.
+        // Data and replies of a flow have queues of their own.
         let key = (packet.flow, packet.kind == Kind::Data);
         let queue = waiting.entry(key).or_default();
         match event.what {
@@ -306,7 +306,7 @@ fn what_waits_below_a_transport_is_bounded() {
             ("kind = \"fifo\"\nsmall_queue = \"50us\"\nbql = 9000", 9_000, 62_500, 41),
         ] {
             let more = format!("initial_window = 2000\n{own}\n[nic]\n{nic}\n[measure]\ntrace_flows = [0, 1, 2]\n");
-            // Flows of 1,500 packets, and one that comes the other way, whose answers are in between.
+            // Flows of 1,500 packets, and one that comes the other way, whose replies are in between.
             let flows = [flow(0, 0, 1, 2_190_000), flow(1_000, 0, 2, 2_190_000), flow(2_000, 3, 0, 2_190_000)];
             let result = run_flows(&single(4, "10Gbps", transport, &more), &flows);
             assert_eq!(result.nic_drops, 0, "{transport}, {nic}");
@@ -316,11 +316,11 @@ fn what_waits_below_a_transport_is_bounded() {
                 assert!(most_bytes <= bytes && most_packets <= packets, "{transport}, {nic}: {most:?}");
                 assert!(most_packets + 1 >= packets, "{transport}, {nic}: {most:?}");
             }
-            // Nothing is lost by it: the two flows take the link's time, and the answers' packets.
+            // Nothing is lost by it: the two flows take the link's time, and the replies' packets.
             let end = result.flows.iter().filter(|flow| flow.spec.src == 0).map(|flow| flow.end.ps()).max().unwrap();
-            let answers = 1_500 * rate.serialization(64).ps();
+            let replies = 1_500 * rate.serialization(64).ps();
             assert!(
-                end <= rate.serialization(2 * 1_500 * 1_500).ps() + answers + 3 * 3_200_000,
+                end <= rate.serialization(2 * 1_500 * 1_500).ps() + replies + 3 * 3_200_000,
                 "{transport}, {nic}: {end}"
             );
         }

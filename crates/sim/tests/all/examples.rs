@@ -101,6 +101,22 @@ fn chips_and_plain_switches_trim_together() {
     }
 }
 
+#[test]
+fn notifications_make_pauses_shorter() {
+    let name = "examples/lossless-incast.toml";
+    let (_, plan, with) = run(name, &[]);
+    let (_, _, without) = run(name, &[("ecn.kind", "none")]);
+    assert!(plan.queries.len() >= 2);
+    for result in [&with, &without] {
+        assert_eq!(result.flows.iter().map(|flow| flow.drops).sum::<u32>(), 0, "the network is lossless");
+        assert_eq!(result.flows.iter().map(|flow| flow.retransmissions).sum::<u32>(), 0);
+    }
+    let paused = |result: &RunResult| result.pauses.paused.iter().map(|class| class.paused.ps()).sum::<u64>();
+    assert!(paused(&without) > 0, "without notifications senders are paused");
+    assert!(with.flows.iter().any(|flow| flow.marks > 0) && without.flows.iter().all(|flow| flow.marks == 0));
+    assert!(paused(&with) < paused(&without), "{} {}", paused(&with), paused(&without));
+}
+
 /// The examples of the reference can be read: the first by itself, one of a graph in its place, the others below it.
 #[test]
 fn the_reference_is_right() {

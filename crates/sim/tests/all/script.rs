@@ -44,9 +44,9 @@ fn sent(result: &RunResult, segment: u32, count: u32) -> Option<u64> {
     of(result, 0).iter().find(is).map(|event| event.at.ps())
 }
 
-/// From the arrival of a packet at the switch to the arrival of the answer: half a round trip, the wire, the cable, and the answer's
+/// From the arrival of a packet at the switch to the arrival of the reply: half a round trip, the wire, the cable, and the reply's
 /// 66 bytes at the 100 Gb/s of hosts.
-fn answered(bytes: u64) -> u64 {
+fn replied(bytes: u64) -> u64 {
     20_000_000_000 + bytes * 800_000 + 1_000_000 + 66 * 80 + 1_000_000
 }
 
@@ -58,14 +58,14 @@ fn packets_go_on_after_half_a_round_trip() {
         let kinds: Vec<Kind> = events.iter().take(3).map(|event| event.kind).collect();
         assert_eq!(kinds, [Kind::Syn, Kind::SynAck, Kind::Data(Position::of(0), MSS)]);
         assert_eq!(events[0].at.ps(), 0);
-        assert_eq!(events[1].at.ps(), answered(66));
+        assert_eq!(events[1].at.ps(), replied(66));
         // On the way back the ACK is held as well; the data's frame takes its time on the host's link.
         let back = 20_000_000_000 + 66 * 800_000 + 1_000_000 + 1_514 * 80 + 1_000_000;
-        assert_eq!(events[2].at.ps(), answered(66) + back);
+        assert_eq!(events[2].at.ps(), replied(66) + back);
         let ack = events.iter().find(|event| event.acknowledgement.is_some()).unwrap();
-        assert_eq!(ack.at.ps() - events[2].at.ps(), answered(1_514));
+        assert_eq!(ack.at.ps() - events[2].at.ps(), replied(1_514));
     }
-    // Two SYNs, 62 segments, and an answer to each.
+    // Two SYNs, 62 segments, and a reply to each.
     assert_eq!(result.script.len(), 2 * 64);
     assert_eq!((result.sent, result.received, result.lost_to_failures), (128, 128, 0));
 }
@@ -123,7 +123,7 @@ fn delayed_packets_are_overtaken_and_held_ones_are_not() {
         let is = |event: &&&Event| event.acknowledgement.as_ref().is_some_and(|own| own.next == Position::of(segments));
         of(&result, 0).iter().find(is).unwrap().at.ps()
     };
-    assert_eq!(acked(13) - sent(&result, 12, 1).unwrap(), answered(1_514) + 30_000_000_000);
+    assert_eq!(acked(13) - sent(&result, 12, 1).unwrap(), replied(1_514) + 30_000_000_000);
 }
 
 #[test]

@@ -197,5 +197,5 @@ fn policy(name: &str, alphas: &PerQueue<f64>) -> Option<PolicyConfig> {
     let settings = policy.settings()?;
     let place = settings.fields().iter().position(|field| field.key == "alpha")?;
     let list = alphas.values().iter().map(|alpha| Setting::Real(*alpha)).collect();
-    settings.set(place, Setting::List(list)).then_some(policy)
+    settings.set(place, Setting::List(list)).is_ok().then_some(policy)
 }

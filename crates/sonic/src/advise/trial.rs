@@ -10,8 +10,8 @@ use forebay_settings::{IngressFile, SwitchFile};
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{
-    Bytes, Departure, Duration, Instant, Lost, Mmu, MmuConfig, Packet, PacketId, PauseRequest, Rate, Reason, Verdict,
-    View as _,
+    Bytes, Departure, Duration, Eviction, Instant, Mmu, MmuConfig, Packet, PacketId, PauseRequest, Rate, Reason,
+    Verdict, View as _,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -73,10 +73,10 @@ impl Observer for Watch {
 
     fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
 
-    fn lost(&mut self, lost: Lost) {
-        if lost.id.0 >= self.from {
-            self.lost += u64::from(lost.bytes);
-            self.why.get_or_insert(lost.reason);
+    fn evicted(&mut self, eviction: Eviction) {
+        if eviction.id.0 >= self.from {
+            self.lost += u64::from(eviction.bytes);
+            self.why.get_or_insert(eviction.reason);
         }
     }
 

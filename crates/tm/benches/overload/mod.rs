@@ -169,7 +169,7 @@ impl Overload {
                 *now += self.step;
                 let instant = Instant::from_ps(*now);
                 if let Some(port) = port {
-                    if let Some(departure) = tm.next(instant, *port as usize) {
+                    if let Some(departure) = tm.dequeue(instant, *port as usize) {
                         black_box(departure.bytes());
                         *sent += 1;
                     }
@@ -178,7 +178,7 @@ impl Overload {
                     *admitted += 1;
                 }
             }
-            *lost += tm.losses().count() as u64;
+            *lost += tm.evictions().count() as u64;
             left -= upto - self.at;
             self.at = upto % Self::STEPS;
         }

@@ -1,7 +1,8 @@
 //! ABM, active buffer management: `T_i = ((alpha * (B - Q)) / n_k) * m_i` (ABM eq. 9).
 //!
-//! `n_k` is the number of congested queues of the priority, `m_i` the drain rate of the queue over that of its port;
-//! both are measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3).
+//! `B` is the size of the buffer and `Q` what all queues hold. `n_k` is the number of congested queues with the queue
+//! number `k` (the paper's priority), `m_i` the drain rate of queue `i` divided by the rate of its port; both are
+//! measured every interval. Packets of the first round trip may have an alpha of their own (ABM section 3.3).
 //! What the authors' own code takes for congested is in `abm_by_length.rs`.
 
 pub(crate) use super::abm_by_length::AbmByLength;
@@ -19,11 +20,11 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct AbmConfig {
         /// Per queue number; 0.5 in the paper's evaluation.
-        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed,
         /// For packets flagged unscheduled, 64 in the paper's evaluation; without it the flag is ignored.
         pub alpha_unscheduled: Option<f64> = Some(64.0) => otherwise Value::Nothing,
         /// Time between measurements; 80 us, one round trip, in the paper's evaluation.
-        pub interval: Duration = Duration::from_us(80) => needed "\"80us\"",
+        pub interval: Duration = Duration::from_us(80) => needed,
         /// With it, a queue counts as congested in proportion to its length at the last arrival, fully from this length
         /// on: the rule of the authors' code (28,000). Without it, a queue is congested from nine tenths of its
         /// threshold on: the rule of the paper.
@@ -60,6 +61,12 @@ impl PolicySettings for AbmConfig {
     }
 }
 
+/// `T_i = ((alpha * (B - Q)) / n_k) * m_i`.
+#[inline(always)]
+fn threshold(alpha: f64, remaining: u64, n: f64, m: f64) -> f64 {
+    ((alpha * real(remaining)) / n) * m
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Abm {
     alpha_unscheduled: Option<f64>,
@@ -79,18 +86,11 @@ impl Abm {
         }
     }
 
-    /// `T_i` for a packet: see [`Abm::threshold`].
-    #[inline(always)]
-    pub(crate) fn limit(&self, queue: usize, number: usize, state: &Queue, unscheduled: bool, remaining: u64) -> f64 {
-        let alpha = self.alpha_for(state, unscheduled);
-        ((alpha * real(remaining)) / self.congestion.n(number)) * self.congestion.m(queue)
-    }
-
     pub(super) fn threshold(&self, queue: usize, unscheduled: bool, buffer: &Buffer) -> Threshold {
         let alpha = self.alpha_for(&buffer.queues[queue], unscheduled);
         let (n, m) = (self.congestion.n_of(queue), self.congestion.m(queue));
         Threshold {
-            value: ((alpha * real(buffer.remaining())) / n) * m,
+            value: threshold(alpha, buffer.remaining(), n, m),
             alpha: Some(alpha),
             remaining: Some(Bytes::new(buffer.remaining())),
             n: Some(n),
@@ -106,20 +106,22 @@ impl BufferPolicy for Abm {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        let Arrival { queue, number, packet, .. } = arrival;
+        let Arrival { queue: QueueId { index: queue, .. }, number, packet, .. } = arrival;
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.unscheduled, buffer)));
         let state = &buffer.queues[queue];
-        let threshold = self.limit(queue, number, state, packet.unscheduled, buffer.remaining());
+        let alpha = self.alpha_for(state, packet.unscheduled);
+        let (n, m) = (self.congestion.n(number), self.congestion.m(queue));
+        let threshold = threshold(alpha, buffer.remaining(), n, m);
         Admission::within(threshold, buffer.remaining(), state, arrival.charge)
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(place.queue, false, buffer))
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(queue.index, false, buffer))
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: QueueId, _: u64, _: u64, sent: u32) {
-        self.congestion.sent(place.queue, sent);
+    fn dequeued(&mut self, queue: QueueId, _: u64, _: u64, sent: u32) {
+        self.congestion.sent(queue.index, sent);
     }
 
     fn interval(&self) -> Option<Duration> {
@@ -127,9 +129,10 @@ impl BufferPolicy for Abm {
     }
 
     fn update(&mut self, buffer: &Buffer) -> bool {
-        let remaining = real(buffer.remaining());
-        self.congestion
-            .update(buffer, |old, queue| ((buffer.queues[queue].alpha * remaining) / old.n_of(queue)) * old.m(queue))
+        let remaining = buffer.remaining();
+        self.congestion.update(buffer, |old, queue| {
+            threshold(buffer.queues[queue].alpha, remaining, old.n_of(queue), old.m(queue))
+        })
     }
 
     fn inherit(&mut self, earlier: &dyn Any, _: Instant) {

@@ -35,17 +35,17 @@ impl BufferPolicy for AbmByLength {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        self.found[arrival.queue] = buffer.length(arrival.queue).min(self.full);
+        self.found[arrival.queue.index] = buffer.length(arrival.queue.index).min(self.full);
         self.abm.admit(arrival, buffer, why)
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        self.abm.threshold_of(place, buffer)
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        self.abm.threshold_of(queue, buffer)
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: QueueId, before: u64, after: u64, sent: u32) {
-        self.abm.dequeued(place, before, after, sent);
+    fn dequeued(&mut self, queue: QueueId, before: u64, after: u64, sent: u32) {
+        self.abm.dequeued(queue, before, after, sent);
     }
 
     fn interval(&self) -> Option<Duration> {

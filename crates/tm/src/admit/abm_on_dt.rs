@@ -18,9 +18,9 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct AbmOnDtConfig {
         /// Per queue number.
-        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed,
         /// Time between updates; 8 ms is a hundred round trips, at which the paper still sees ABM's benefit.
-        pub interval: Duration = Duration::from_us(8_000) => needed "\"8ms\"",
+        pub interval: Duration = Duration::from_us(8_000) => needed,
     }
 }
 
@@ -74,18 +74,18 @@ impl BufferPolicy for AbmOnDt {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(arrival.queue, buffer)));
-        let threshold = self.set[arrival.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue], arrival.charge)
+        why.note(|e| e.threshold = Some(self.threshold(arrival.queue.index, buffer)));
+        let threshold = self.set[arrival.queue.index] * real(buffer.remaining());
+        Admission::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue.index], arrival.charge)
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(place.queue, buffer))
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(queue.index, buffer))
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: QueueId, _: u64, _: u64, sent: u32) {
-        self.congestion.sent(place.queue, sent);
+    fn dequeued(&mut self, queue: QueueId, _: u64, _: u64, sent: u32) {
+        self.congestion.sent(queue.index, sent);
     }
 
     fn interval(&self) -> Option<Duration> {

@@ -37,7 +37,7 @@ impl BufferPolicy for CompletePartitioning {
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
         why.note(|e| e.threshold = Some(self.threshold()));
-        if buffer.length(arrival.queue) + arrival.charge <= self.share {
+        if buffer.length(arrival.queue.index) + arrival.charge <= self.share {
             // The parts add up to no more than the buffer, unless a queue outgrew its part: under another policy
             // before, or by headers of cut packets.
             if arrival.charge <= buffer.remaining() { Admission::Admit } else { Admission::Reject(Reason::Full) }

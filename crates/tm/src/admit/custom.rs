@@ -20,7 +20,7 @@ macro_rules! policy_methods {
                 fn not_before(now: Instant, buffer: &Buffer, likely: bool) -> Instant;
             }
             changes {
-                fn classify(now: Instant, packet: &Packet) -> usize;
+                fn select_queue(now: Instant, packet: &Packet) -> usize;
                 fn enqueued(queue: QueueId, before: u64, after: u64);
                 fn dequeued(queue: QueueId, before: u64, after: u64, sent: u32);
                 fn passed(queue: QueueId, bytes: u32);
@@ -92,12 +92,12 @@ mod tests {
     use crate::described::Choice;
     use crate::random::Random;
     use crate::units::{Bytes, Duration, Instant};
-    use crate::{Lost, Outcome, Packet, PacketId, Tm, TmConfig, Wire};
+    use crate::{Eviction, Outcome, Packet, PacketId, Tm, TmConfig, Wire};
     use alloc::vec;
     use alloc::vec::Vec;
 
     /// What a switch says of random traffic.
-    fn outcomes(mut tm: Tm) -> (Vec<Outcome>, Vec<Option<PacketId>>, Vec<Lost>, Vec<Instant>) {
+    fn outcomes(mut tm: Tm) -> (Vec<Outcome>, Vec<Option<PacketId>>, Vec<Eviction>, Vec<Instant>) {
         let mut random = Random::stream(7, "traffic", 0);
         let (mut now, mut all) = (Instant::ZERO, (Vec::new(), Vec::new(), Vec::new(), Vec::new()));
         for id in 0..20_000 {
@@ -115,9 +115,9 @@ mod tests {
                 };
                 all.0.push(tm.offer(now, &packet, Wire::Busy));
             } else {
-                all.1.push(tm.next(now, port as usize).map(|departure| departure.id));
+                all.1.push(tm.dequeue(now, port as usize).map(|departure| departure.id));
             }
-            all.2.extend(tm.losses());
+            all.2.extend(tm.evictions());
             all.3.push(tm.due());
         }
         assert!(tm.is_consistent());

@@ -14,7 +14,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct DynamicThresholdsConfig {
         /// The factor between a queue's threshold and the free buffer.
-        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// The share of the buffer that is reserved for the queues, in equal parts.
         pub reserved: f64 = 0.0,
     }
@@ -45,13 +45,13 @@ pub(crate) struct DynamicThresholds;
 impl BufferPolicy for DynamicThresholds {
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        why.note(|e| e.threshold = Some(threshold(arrival.queue, buffer)));
-        let queue = &buffer.queues[arrival.queue];
+        why.note(|e| e.threshold = Some(threshold(arrival.queue.index, buffer)));
+        let queue = &buffer.queues[arrival.queue.index];
         Admission::within(queue.alpha * real(buffer.remaining()), buffer.remaining(), queue, arrival.charge)
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(threshold(place.queue, buffer))
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(threshold(queue.index, buffer))
     }
 }
 
@@ -115,8 +115,8 @@ impl BufferPolicy for ReservedThresholds {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(arrival.queue, buffer)));
-        let queue = &buffer.queues[arrival.queue];
+        why.note(|e| e.threshold = Some(self.threshold(arrival.queue.index, buffer)));
+        let queue = &buffer.queues[arrival.queue.index];
         let above = (queue.bytes + arrival.charge).saturating_sub(self.reserve);
         // A queue within its reserve always fits, unless the reserve was enlarged while others held the buffer.
         if arrival.charge > buffer.remaining() {
@@ -148,7 +148,7 @@ impl BufferPolicy for ReservedThresholds {
     #[inline(always)]
     fn passed(&mut self, _: QueueId, _: u32) {}
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(place.queue, buffer))
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(queue.index, buffer))
     }
 }

@@ -24,7 +24,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct EnhancedThresholdsConfig {
         /// DT's alpha, per queue number.
-        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// How long a burst may exceed DT's threshold.
         pub burst_time: Duration = Duration::from_us(1_000),
     }
@@ -77,7 +77,7 @@ impl BufferPolicy for EnhancedThresholds {
     const COUNTS_ARRIVALS: bool = true;
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        let Arrival { now, queue, .. } = arrival;
+        let Arrival { now, queue: QueueId { index: queue, .. }, .. } = arrival;
         if buffer.length(queue) == 0 {
             self.uncontrolled += u64::from(self.until[queue].is_none());
             self.until[queue] = Some(now + self.burst_time);
@@ -95,16 +95,16 @@ impl BufferPolicy for EnhancedThresholds {
 
     fn dequeued(&mut self, queue: QueueId, _: u64, after: u64, _: u32) {
         if after == 0 {
-            self.control(queue.queue);
+            self.control(queue.index);
         }
     }
 
     fn passed(&mut self, queue: QueueId, _: u32) {
-        self.control(queue.queue);
+        self.control(queue.index);
     }
 
     fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(queue.queue, buffer))
+        Some(self.threshold(queue.index, buffer))
     }
 
     fn inherit(&mut self, earlier: &dyn Any, _: Instant) {
@@ -175,7 +175,7 @@ mod tests {
         let mut tm = switch();
         assert_eq!(fill(&mut tm, 0, 0), 12);
         let later = Instant::ZERO + Duration::from_us(100);
-        while tm.next(later, 0).is_some() {}
+        while tm.dequeue(later, 0).is_some() {}
         assert_eq!(fill(&mut tm, 100, 0), 12);
         assert!(tm.is_consistent());
     }

@@ -18,11 +18,11 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct FbaConfig {
         /// Per queue number.
-        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// Priority groups of queue numbers; without them every queue number is on its own.
         pub groups: Option<Vec<Vec<usize>>> = None,
         /// Time between updates; 1 s in the paper's evaluation.
-        pub interval: Duration = Duration::from_us(1_000_000) => needed "\"1s\"",
+        pub interval: Duration = Duration::from_us(1_000_000) => needed,
     }
 }
 
@@ -90,23 +90,23 @@ impl BufferPolicy for Fba {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        why.note(|e| e.threshold = Some(self.threshold(arrival.queue, arrival.packet.port as usize, buffer)));
-        let threshold = self.set[arrival.queue] * real(buffer.remaining());
-        Admission::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue], arrival.charge)
+        why.note(|e| e.threshold = Some(self.threshold(arrival.queue.index, arrival.packet.port as usize, buffer)));
+        let threshold = self.set[arrival.queue.index] * real(buffer.remaining());
+        Admission::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue.index], arrival.charge)
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(place.queue, place.port, buffer))
-    }
-
-    #[inline(always)]
-    fn enqueued(&mut self, place: QueueId, before: u64, _: u64) {
-        self.shares.enqueued(place, before);
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(queue.index, queue.port, buffer))
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: QueueId, _: u64, after: u64, _: u32) {
-        self.shares.dequeued(place, after);
+    fn enqueued(&mut self, queue: QueueId, before: u64, _: u64) {
+        self.shares.enqueued(queue, before);
+    }
+
+    #[inline(always)]
+    fn dequeued(&mut self, queue: QueueId, _: u64, after: u64, _: u32) {
+        self.shares.dequeued(queue, after);
     }
 
     #[inline(always)]

@@ -30,7 +30,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct FlexibleBufferConfig {
         /// Per queue number, or per class.
-        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// Priority groups of queue numbers; without them every queue number is on its own.
         pub groups: Option<Vec<Vec<usize>>> = None,
         /// Whether the class of the queue or of the packet selects alpha.
@@ -122,7 +122,7 @@ impl BufferPolicy for FlexibleBuffer {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        let Arrival { queue, packet, .. } = arrival;
+        let Arrival { queue: QueueId { index: queue, .. }, packet, .. } = arrival;
         why.note(|e| e.threshold = Some(self.threshold(queue, packet.port as usize, packet.class, buffer)));
         let state = &buffer.queues[queue];
         let (alpha, n, g) = self.factors(queue, state, packet.port as usize, packet.class);
@@ -130,18 +130,18 @@ impl BufferPolicy for FlexibleBuffer {
         Admission::within(threshold, buffer.remaining(), state, arrival.charge)
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(place.queue, place.port, 0, buffer))
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(queue.index, queue.port, 0, buffer))
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: QueueId, before: u64, _: u64) {
-        self.shares.enqueued(place, before);
+    fn enqueued(&mut self, queue: QueueId, before: u64, _: u64) {
+        self.shares.enqueued(queue, before);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: QueueId, _: u64, after: u64, _: u32) {
-        self.shares.dequeued(place, after);
+    fn dequeued(&mut self, queue: QueueId, _: u64, after: u64, _: u32) {
+        self.shares.dequeued(queue, after);
     }
 
     #[inline(always)]

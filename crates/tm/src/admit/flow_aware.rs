@@ -17,13 +17,13 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct FlowAwareConfig {
         /// For flows that are not short, per queue number.
-        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed,
         /// For short flows; 1024 in the code of ABM's authors.
-        pub alpha_short: f64 = 1024.0 => needed "1024.0",
+        pub alpha_short: f64 = 1024.0 => needed,
         /// A flow is short while it has sent less than this.
-        pub threshold: Bytes = Bytes::new(21_000) => needed "\"21KB\"",
+        pub threshold: Bytes = Bytes::new(21_000) => needed,
         /// The pause after which a flow counts as new.
-        pub window: Duration = Duration::from_us(5_000) => needed "\"5ms\"",
+        pub window: Duration = Duration::from_us(5_000) => needed,
     }
 }
 
@@ -90,7 +90,7 @@ impl BufferPolicy for FlowAware {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        let Arrival { now, packet, queue, charge, .. } = arrival;
+        let Arrival { now, packet, queue: QueueId { index: queue, .. }, charge, .. } = arrival;
         let window = self.window;
         let flow =
             self.flows.entry(packet.flow, || Flow { bytes: 0, last: now }, |flow| now.since(flow.last) <= window);
@@ -106,8 +106,8 @@ impl BufferPolicy for FlowAware {
         Admission::within(threshold, buffer.remaining(), state, charge)
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(place.queue, None, buffer))
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(self.threshold(queue.index, None, buffer))
     }
 
     fn inherit(&mut self, earlier: &dyn Any, _: Instant) {

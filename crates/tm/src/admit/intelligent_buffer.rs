@@ -42,7 +42,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct IntelligentBufferConfig {
         /// DT's alpha, per queue number.
-        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed "0.5",
+        pub alpha: PerQueue<f64> = PerQueue::All(0.5) => needed,
         /// Time between updates of the fair share.
         pub interval: Duration = Duration::from_us(50),
         /// The target queue length of AFD.
@@ -230,7 +230,7 @@ impl BufferPolicy for IntelligentBuffer {
     const COUNTS_ARRIVALS: bool = true;
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        let Arrival { packet, queue, charge, .. } = arrival;
+        let Arrival { packet, queue: QueueId { index: queue, .. }, charge, .. } = arrival;
         self.shares[queue].bytes += u64::from(packet.bytes);
         let state = &buffer.queues[queue];
         let admission = Admission::within(state.alpha * real(buffer.remaining()), buffer.remaining(), state, charge);
@@ -248,11 +248,11 @@ impl BufferPolicy for IntelligentBuffer {
         admission
     }
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(threshold(place.queue, buffer))
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        Some(threshold(queue.index, buffer))
     }
 
-    fn classify(&mut self, now: Instant, packet: &Packet) -> usize {
+    fn select_queue(&mut self, now: Instant, packet: &Packet) -> usize {
         self.trap(now, packet)
     }
 

@@ -38,14 +38,26 @@ use crate::verdict::{Explain, Reason, Threshold};
 use core::any::Any;
 use custom::AnyPolicy;
 
+/// Where the code of a policy is.
+pub(crate) trait Placement {
+    /// It is called. If not, it stands in the loops over packets.
+    const CALLED: bool;
+}
+
+/// What is called through a pointer is called.
+impl Placement for AnyPolicy {
+    const CALLED: bool = true;
+}
+
 /// Makes [`PolicyConfig`], the choice of a policy, and [`Policy`], a policy at work. A row has a sentence, the rule
 /// where one is needed, the name in files, the module, the policy with its config type, and the other policies that
-/// these settings may start.
+/// these settings may start. The code of a policy stands in the loops over packets, unless its row ends in `called`:
+/// each one that stands there takes registers from the others.
 macro_rules! policies {
     (
         ($d:tt)
         $($(#[doc = $about:literal])+
-        $word:literal => $module:ident::$policy:ident($config:ident) $(or $other:ident)*;)*
+        $word:literal => $module:ident::$policy:ident($config:ident) $(or $other:ident)* $(, $called:ident)?;)*
     ) => {
         $(pub use $module::$config;
         pub(crate) use $module::{$policy, $($other),*};)*
@@ -76,7 +88,7 @@ macro_rules! policies {
             Custom(AnyPolicy),
         }
 
-        $(policies!(@active $policy $($other)*);)*
+        $(policies!(@active ($($called)?) $policy $($other)*);)*
 
         /// Runs code with a policy as what it is, rather than as one of many.
         macro_rules! with_policy {
@@ -89,13 +101,19 @@ macro_rules! policies {
         }
         pub(crate) use with_policy;
     };
-    (@active $($policy:ident)+) => {
+    (@active $called:tt $($policy:ident)+) => {
         $(impl From<$policy> for ActivePolicy {
             fn from(policy: $policy) -> Self {
                 Self(Policy::$policy(policy))
             }
+        }
+
+        impl Placement for $policy {
+            const CALLED: bool = policies!(@is $called);
         })+
     };
+    (@is ()) => { false };
+    (@is (called)) => { true };
 }
 
 policies! {
@@ -103,41 +121,41 @@ policies! {
     /// Complete sharing: a packet is admitted while the buffer has room.
     "cs" => complete_sharing::CompleteSharing(CompleteSharingConfig);
     /// Complete partitioning: each queue has an equal, fixed share.
-    "cp" => complete_partitioning::CompletePartitioning(CompletePartitioningConfig);
+    "cp" => complete_partitioning::CompletePartitioning(CompletePartitioningConfig), called;
     /// Dynamic thresholds (DT): a queue may hold alpha times the free buffer.
     /// `T = alpha*(B-Q)`, where `B` is the size of the buffer and `Q` its occupancy.
     "dt" => dynamic_thresholds::DynamicThresholds(DynamicThresholdsConfig) or ReservedThresholds;
     /// Enhanced dynamic thresholds (EDT): DT that lets a burst through for a bounded time.
     /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` is the number of such
     /// queues; else `T = alpha*(B-Q)`.
-    "edt" => enhanced_thresholds::EnhancedThresholds(EnhancedThresholdsConfig);
+    "edt" => enhanced_thresholds::EnhancedThresholds(EnhancedThresholdsConfig), called;
     /// Traffic-aware thresholds (TDT): DT with more for bursts and less for congested queues.
     /// `T = a*(B-Q)`: `a` is `alpha_absorb` for a queue that grows by `burst` within `window`, `alpha_evacuate` for one
     /// that has not been empty for `evacuate_after`, else `alpha`.
-    "tdt" => traffic_aware::TrafficAware(TrafficAwareConfig);
+    "tdt" => traffic_aware::TrafficAware(TrafficAwareConfig), called;
     /// Flexible buffer (FB): thresholds by priority and by the number of active queues.
     /// `T = ((alpha/N)*g)*(B-Q)`: `N` is the number of non-empty queues of the group, `g` the queue's share of its port.
     "fb" => flexible_buffer::FlexibleBuffer(FlexibleBufferConfig);
     /// FB on DT (FBA): sets DT's alphas to those of FB once per interval.
     /// `alpha_i = (alpha/N)*g` with FB's `N` and `g`, once per interval.
-    "fba" => fba::Fba(FbaConfig);
+    "fba" => fba::Fba(FbaConfig), called;
     /// Active buffer management (ABM): thresholds by congested queues and drain rates.
     /// `T = ((alpha*(B-Q))/n)*m`: `n` is the number of congested queues with the same queue number, `m` the drain rate
     /// divided by the rate of the port; both are measured once per interval.
     "abm" => abm::Abm(AbmConfig) or AbmByLength;
     /// ABM on DT: sets DT's alphas to those of ABM once per interval.
     /// `alpha_i = (alpha/n)*m` with ABM's `n` and `m`, once per interval.
-    "abm-dt" => abm_on_dt::AbmOnDt(AbmOnDtConfig);
+    "abm-dt" => abm_on_dt::AbmOnDt(AbmOnDtConfig), called;
     /// Flow-aware buffer (FAB): DT with a larger alpha for the first packets of a flow.
     /// `T = alpha_short*(B-Q)` for flows that have sent less than `threshold` since their last pause longer than `window`.
     "fab" => flow_aware::FlowAware(FlowAwareConfig);
     /// Intelligent buffer (IB): DT, fair dropping of long flows, a queue for short ones.
     /// Fair dropping is AFD, per flow or per queue. Short flows have a queue of their own if `short_queue` is set.
-    "ib" => intelligent_buffer::IntelligentBuffer(IntelligentBufferConfig);
+    "ib" => intelligent_buffer::IntelligentBuffer(IntelligentBufferConfig), called;
     /// Pools of queues with minimums, as switch chips and SONiC have them.
     /// What a queue has beyond its minimum is at most `limit` and, with the packet in it, `alpha*free`, where `free` is
     /// what is left of its pool; `fixed`: the limit alone.
-    "pools" => pools::Pools(PoolsConfig);
+    "pools" => pools::Pools(PoolsConfig), called;
     /// Pushout: the longest queue makes room for an arriving packet.
     /// A packet that does not fit displaces the tail of the longest queue.
     "pushout" => pushout::Pushout(PushoutConfig);
@@ -232,7 +250,7 @@ impl Policy {
     /// it is.
     pub(crate) fn succeed(&mut self, earlier: &Self, now: Instant, buffer: &Buffer, queues: usize) {
         for queue in (0..buffer.queues.len()).filter(|queue| buffer.length(*queue) > 0) {
-            let id = QueueId { port: queue / queues, queue };
+            let id = QueueId { port: queue / queues, index: queue };
             with_policy!(&mut *self, policy => policy.enqueued(id, 0, buffer.length(queue)));
         }
         let earlier: &dyn Any = match earlier {

@@ -21,7 +21,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct OccamyConfig {
         /// Per queue number; 8 is the authors' choice.
-        pub alpha: PerQueue<f64> = PerQueue::All(8.0) => needed "8.0",
+        pub alpha: PerQueue<f64> = PerQueue::All(8.0) => needed,
         /// Bytes of memory reads that one token pays for.
         pub token_cell: Bytes = Bytes::new(200),
         /// Tokens that can be saved up; with 0 nothing is ever expelled.
@@ -69,8 +69,6 @@ struct Tokens {
     unit: u64,
     rate: u64,
     cell: u32,
-    /// When there is a whole token, at least.
-    one_at: Instant,
     /// How many parts before the bucket is full there is a whole token.
     one_before_full: u64,
 }
@@ -92,7 +90,6 @@ impl Tokens {
             unit,
             rate,
             cell: u32::try_from(config.token_cell.get()).expect("validated"),
-            one_at: Instant::ZERO,
             one_before_full: one_before_full.unwrap_or(0),
         }
     }
@@ -123,8 +120,6 @@ impl Tokens {
                 // A packet takes less than 2^31 tokens, of less than 2^32 parts each.
                 if let Some(full) = self.narrow.max(parts).checked_add(tokens * self.unit) {
                     self.narrow = full;
-                    let one = full.saturating_sub(self.one_before_full);
-                    self.one_at = Instant::from_ps(if self.rate == 1 { one } else { one.div_ceil(self.rate) });
                     return;
                 }
             }
@@ -137,7 +132,17 @@ impl Tokens {
     fn take_wide(&mut self, now: Instant, tokens: u64) {
         self.wide = self.full().max(self.parts(now)) + u128::from(tokens) * u128::from(self.unit);
         self.is_narrow = false;
-        self.one_at = self.when(now, 1);
+    }
+
+    /// The first instant, not before `now`, at which a whole token is there.
+    #[inline(always)]
+    fn when_one(&self, now: Instant) -> Instant {
+        if self.is_narrow {
+            let one = self.narrow.saturating_sub(self.one_before_full);
+            now.max(Instant::from_ps(if self.rate == 1 { one } else { one.div_ceil(self.rate) }))
+        } else {
+            self.when(now, 1)
+        }
     }
 
     /// The first instant, not before `now`, at which so many tokens are there.
@@ -166,7 +171,6 @@ impl Tokens {
             Ok(narrow) if self.is_narrow => self.narrow = narrow,
             _ => (self.is_narrow, self.wide) = (false, full),
         }
-        self.one_at = self.when(now, 1);
     }
 }
 
@@ -274,23 +278,23 @@ impl BufferPolicy for Occamy {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: QueueId, _: u64, after: u64) {
+    fn enqueued(&mut self, queue: QueueId, _: u64, after: u64) {
         if after > self.longest {
             self.longest = after;
         }
-        self.changed(place.queue);
+        self.changed(queue.index);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: QueueId, _: u64, _: u64, _: u32) {
-        self.changed(place.queue);
+    fn dequeued(&mut self, queue: QueueId, _: u64, _: u64, _: u32) {
+        self.changed(queue.index);
     }
 
     #[inline(always)]
     fn passed(&mut self, _: QueueId, _: u32) {}
 
-    fn threshold_of(&self, place: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        DynamicThresholds.threshold_of(place, buffer)
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
+        DynamicThresholds.threshold_of(queue, buffer)
     }
 
     #[inline(always)]
@@ -302,7 +306,7 @@ impl BufferPolicy for Occamy {
     fn not_before(&self, now: Instant, buffer: &Buffer, likely: bool) -> Instant {
         // A packet takes at least one token.
         if likely || real(self.longest) > self.least_alpha * real(buffer.remaining()) {
-            now.max(self.tokens.one_at)
+            self.tokens.when_one(now)
         } else {
             Instant::NEVER
         }
@@ -354,14 +358,14 @@ mod tests {
             assert_eq!(tokens.when(Instant::ZERO, two), at(two_more));
             assert_eq!(tokens.when(at(two_more - 1), two), at(two_more));
             assert_eq!(tokens.when(at(two_more + 1), two), at(two_more + 1));
-            assert_eq!(tokens.one_at, tokens.when(Instant::ZERO, 1));
+            assert_eq!(tokens.when_one(Instant::ZERO), tokens.when(Instant::ZERO, 1));
             // Never more than the bucket, and what does not fit the bucket never comes.
             let late = at(u64::MAX / 2);
             assert_eq!(tokens.when(late, 16), late);
             assert_eq!(tokens.when(late, 17), Instant::NEVER);
             tokens.take(late, 16);
             assert_eq!(tokens.when(late, 16).since(late).ps(), all);
-            assert_eq!(tokens.one_at, tokens.when(late, 1));
+            assert_eq!(tokens.when_one(late), tokens.when(late, 1));
         }
     }
 }

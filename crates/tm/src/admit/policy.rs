@@ -17,8 +17,8 @@ use core::fmt::Debug;
 pub struct QueueId {
     /// The port that it belongs to.
     pub port: usize,
-    /// Its index in the switch: `port * K + number`.
-    pub queue: usize,
+    /// Its index among all queues of the switch: `port * K + number`, where `K` is the number of queues of a port.
+    pub index: usize,
 }
 
 /// What a policy says of an arriving packet.
@@ -36,10 +36,11 @@ impl Admission {
     /// The common rule of the threshold policies: `Q + len <= B` and `q_i + len <= T_i`.
     #[inline(always)]
     pub fn below(threshold: f64, arrival: &Arrival<'_>, buffer: &Buffer) -> Self {
-        Self::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue], arrival.charge)
+        Self::within(threshold, buffer.remaining(), &buffer.queues[arrival.queue.index], arrival.charge)
     }
 
-    /// [`Admission::below`], with the state of the queue at hand.
+    /// [`Admission::below`] where the caller has looked up the queue: `charge <= remaining` (the packet fits the
+    /// buffer) and `q_i + charge <= threshold`.
     #[inline(always)]
     pub(crate) fn within(threshold: f64, remaining: u64, queue: &Queue, charge: u64) -> Self {
         if charge > remaining {
@@ -59,9 +60,9 @@ pub struct Arrival<'a> {
     pub now: Instant,
     /// The packet.
     pub packet: &'a Packet,
-    /// The index of its queue: `port * K + number`.
-    pub queue: usize,
-    /// The queue number.
+    /// The queue that it would join.
+    pub queue: QueueId,
+    /// The number of that queue within its port.
     pub number: usize,
     /// What it would be charged.
     pub charge: u64,
@@ -99,9 +100,10 @@ pub trait BufferPolicy: Clone + Debug + Send + Sync + 'static {
     /// buffer.
     const COUNTS_ARRIVALS: bool = false;
 
-    /// The queue number a packet is put in: its own, unless the policy moves it.
+    /// The number of the queue that a packet is put in: the one that the packet names, unless the policy moves it (IB
+    /// puts short flows in a queue of their own).
     #[inline(always)]
-    fn classify(&mut self, _now: Instant, packet: &Packet) -> usize {
+    fn select_queue(&mut self, _now: Instant, packet: &Packet) -> usize {
         packet.queue as usize
     }
 

@@ -27,7 +27,7 @@ settings! {
         /// What a queue has for itself.
         pub minimum: PerQueue<Bytes> = PerQueue::All(Bytes::ZERO),
         /// The factor of what is free in the pool that a queue may take: a multiple of 1/1024.
-        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// The most that a queue may take of the pool.
         pub limit: PerQueue<Bytes> = PerQueue::All(MAX_BUFFER),
         /// Whether `limit` alone counts for a queue number, and not alpha.
@@ -157,8 +157,8 @@ impl BufferPolicy for Pools {
 
     #[inline(always)]
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        let member = self.members[arrival.queue];
-        let length = buffer.length(arrival.queue);
+        let member = self.members[arrival.queue.index];
+        let length = buffer.length(arrival.queue.index);
         let own = member.own(length + arrival.charge);
         let more = own - member.own(length);
         let free = self.free(member.pool);
@@ -175,15 +175,15 @@ impl BufferPolicy for Pools {
     }
 
     fn enqueued(&mut self, queue: QueueId, before: u64, after: u64) {
-        self.changed(queue.queue, before, after);
+        self.changed(queue.index, before, after);
     }
 
     fn dequeued(&mut self, queue: QueueId, before: u64, after: u64, _: u32) {
-        self.changed(queue.queue, before, after);
+        self.changed(queue.index, before, after);
     }
 
-    fn threshold_of(&self, place: QueueId, _: &Buffer) -> Option<Threshold> {
-        let member = &self.members[place.queue];
+    fn threshold_of(&self, queue: QueueId, _: &Buffer) -> Option<Threshold> {
+        let member = &self.members[queue.index];
         Some(Self::threshold(member, self.free(member.pool)))
     }
 }

@@ -43,7 +43,7 @@ impl BufferPolicy for Pushout {
             return Admission::Admit;
         }
         let longest = self.lengths.argmax();
-        if longest == arrival.queue { Admission::Reject(Reason::Full) } else { Admission::PushOut(longest) }
+        if longest == arrival.queue.index { Admission::Reject(Reason::Full) } else { Admission::PushOut(longest) }
     }
 
     fn threshold_of(&self, _: QueueId, _: &Buffer) -> Option<Threshold> {
@@ -51,13 +51,13 @@ impl BufferPolicy for Pushout {
     }
 
     #[inline(always)]
-    fn enqueued(&mut self, place: QueueId, _: u64, after: u64) {
-        self.lengths.set(place.queue, after);
+    fn enqueued(&mut self, queue: QueueId, _: u64, after: u64) {
+        self.lengths.set(queue.index, after);
     }
 
     #[inline(always)]
-    fn dequeued(&mut self, place: QueueId, _: u64, after: u64, _: u32) {
-        self.lengths.set(place.queue, after);
+    fn dequeued(&mut self, queue: QueueId, _: u64, after: u64, _: u32) {
+        self.lengths.set(queue.index, after);
     }
 
     #[inline(always)]

@@ -35,20 +35,20 @@ impl Shares {
     }
 
     #[inline]
-    pub(super) fn enqueued(&mut self, place: QueueId, before: u64) {
+    pub(super) fn enqueued(&mut self, queue: QueueId, before: u64) {
         if before == 0 {
-            let member = self.members[place.queue];
+            let member = self.members[queue.index];
             self.group_busy[member.group as usize] += 1;
-            self.port_weight[place.port] += u64::from(member.weight);
+            self.port_weight[queue.port] += u64::from(member.weight);
         }
     }
 
     #[inline]
-    pub(super) fn dequeued(&mut self, place: QueueId, after: u64) {
+    pub(super) fn dequeued(&mut self, queue: QueueId, after: u64) {
         if after == 0 {
-            let member = self.members[place.queue];
+            let member = self.members[queue.index];
             self.group_busy[member.group as usize] -= 1;
-            self.port_weight[place.port] -= u64::from(member.weight);
+            self.port_weight[queue.port] -= u64::from(member.weight);
         }
     }
 

@@ -27,7 +27,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct TrafficAwareConfig {
         /// In the normal state, per queue number.
-        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed "1.0",
+        pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// In the absorb state.
         pub alpha_absorb: f64 = 8.0,
         /// In the evacuate state.
@@ -131,14 +131,14 @@ impl BufferPolicy for TrafficAware {
     const COUNTS_ARRIVALS: bool = true;
 
     fn admit(&mut self, arrival: Arrival<'_>, buffer: &Buffer, why: &mut impl Explain) -> Admission {
-        self.observe(arrival.now, arrival.queue, buffer.length(arrival.queue), arrival.charge);
-        let threshold = self.threshold(arrival.queue, buffer);
+        self.observe(arrival.now, arrival.queue.index, buffer.length(arrival.queue.index), arrival.charge);
+        let threshold = self.threshold(arrival.queue.index, buffer);
         why.note(|e| e.threshold = Some(threshold));
         Admission::below(threshold.value, &arrival, buffer)
     }
 
     fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        Some(self.threshold(queue.queue, buffer))
+        Some(self.threshold(queue.index, buffer))
     }
 
     fn inherit(&mut self, earlier: &dyn Any, _: Instant) {
@@ -189,7 +189,7 @@ mod tests {
         // It has not grown for a window: normal again, and above its threshold.
         assert!(!arrives(&mut tm, 11));
         for _ in 0..5 {
-            tm.next(Instant::ZERO + Duration::from_us(12), 0);
+            tm.dequeue(Instant::ZERO + Duration::from_us(12), 0);
         }
         assert!(arrives(&mut tm, 12));
         assert!(!arrives(&mut tm, 23));
@@ -200,12 +200,12 @@ mod tests {
         let mut tm = switch();
         assert_eq!((0..4).filter(|n| arrives(&mut tm, 9 * n)).count(), 4);
         let evacuating = Instant::ZERO + Duration::from_us(100);
-        tm.next(evacuating, 0);
-        tm.next(evacuating, 0);
+        tm.dequeue(evacuating, 0);
+        tm.dequeue(evacuating, 0);
         // 2,000 wait, which is all that an evacuated queue may have.
         assert!(!arrives(&mut tm, 100));
-        tm.next(evacuating, 0);
-        tm.next(evacuating, 0);
+        tm.dequeue(evacuating, 0);
+        tm.dequeue(evacuating, 0);
         assert_eq!((0..20).filter(|_| arrives(&mut tm, 100)).count(), 8);
     }
 }

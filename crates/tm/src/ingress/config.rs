@@ -159,8 +159,8 @@ impl IngressConfig {
         let mut seen = alloc::vec![false; self.ports.len() * GROUPS_PER_PORT];
         for group in &self.groups {
             self.check_group(group)?;
-            let place = group.port * GROUPS_PER_PORT + usize::from(group.number);
-            if core::mem::replace(&mut seen[place], true) {
+            let pg = group.port * GROUPS_PER_PORT + usize::from(group.number);
+            if core::mem::replace(&mut seen[pg], true) {
                 let problem = format!("port {} has group {} already", group.port, group.number);
                 let error = ConfigError::new("ingress.groups.number", group.number, problem);
                 return Err(error.remedy("describe each group once"));

@@ -165,13 +165,13 @@ use group::{Group, Hot};
 const NOBODY: u32 = u32::MAX;
 
 /// Bits of the [`place`](Ingress::place) of a group.
-pub(crate) const PLACE_BITS: u32 = 16;
+pub(crate) const PG_BITS: u32 = 16;
 
 /// The most pools, those of all partitions counted. It is a power of two.
 pub const MAX_POOLS: usize = 64;
 
 /// The most ports of an ingress side.
-pub const MAX_PORTS: usize = (1 << PLACE_BITS) / GROUPS_PER_PORT;
+pub const MAX_PORTS: usize = (1 << PG_BITS) / GROUPS_PER_PORT;
 
 /// The ingress side of a switch's buffer.
 #[derive(Clone, Debug)]
@@ -239,8 +239,8 @@ impl Ingress {
             before: Before::default(),
             config,
         };
-        for (place, free) in ingress.free.iter_mut().enumerate().take(pools) {
-            *free = ingress.config.pools[place % ingress.config.pools.len()].shared;
+        for (pg, free) in ingress.free.iter_mut().enumerate().take(pools) {
+            *free = ingress.config.pools[pg % ingress.config.pools.len()].shared;
         }
         Ok(ingress)
     }
@@ -258,9 +258,9 @@ impl Ingress {
     /// # Panics
     /// If the port has no such group.
     pub fn admit(&mut self, port: usize, number: u8, bytes: u32) -> Admission {
-        let place = self.place_of(port, number);
+        let pg = self.pg_of(port, number);
         let before = self.occupancy(port, number);
-        match self.charge(place, self.cells(bytes)) {
+        match self.charge(pg, self.cells(bytes)) {
             Err(refusal) => Admission::Refused(refusal),
             Ok(charged) => Admission::Admitted(self.occupancy(port, number).since(before, charged)),
         }
@@ -271,16 +271,16 @@ impl Ingress {
     /// # Panics
     /// If the port has no such group, or the group has less than that.
     pub fn release(&mut self, port: usize, number: u8, bytes: u32) -> bool {
-        let (place, cells) = (self.place_of(port, number), self.cells(bytes));
+        let (pg, cells) = (self.pg_of(port, number), self.cells(bytes));
         let has = self.occupancy(port, number).total();
         assert!(cells <= has, "group {number} of port {port} has less than {cells} cells");
-        self.give_back(place, cells)
+        self.give_back(pg, cells)
     }
 
     /// Takes cells for a packet of a group: how, or why they are refused.
     #[inline(always)]
-    pub(crate) fn charge(&mut self, place: usize, cells: u64) -> Result<Charged, Refusal> {
-        let hot = &mut self.hot[place];
+    pub(crate) fn charge(&mut self, pg: usize, cells: u64) -> Result<Charged, Refusal> {
+        let hot = &mut self.hot[pg];
         let over = hot.over + cells as i64;
         // What is not of the minimum.
         if over > 0 {
@@ -289,7 +289,7 @@ impl Ingress {
             let free = &mut self.free[usize::from(hot.in_pool) % MAX_POOLS];
             let left = free.wrapping_sub(rest);
             if rest > *free || !hot.is_within(own, left) {
-                return self.charge_checked(place, own, rest);
+                return self.charge_checked(pg, own, rest);
             }
             *free = left;
         }
@@ -299,8 +299,8 @@ impl Ingress {
 
     /// [`Ingress::charge`] where a limit of the port counts, too, or where the shared part is refused.
     #[inline(never)]
-    fn charge_checked(&mut self, place: usize, own: u64, rest: u64) -> Result<Charged, Refusal> {
-        let hot = &mut self.hot[place];
+    fn charge_checked(&mut self, pg: usize, own: u64, rest: u64) -> Result<Charged, Refusal> {
+        let hot = &mut self.hot[pg];
         let number = hot.number as usize;
         let (free, port) = (self.free[usize::from(hot.in_pool) % MAX_POOLS], self.port_shared[hot.in_port as usize]);
         let Some(refusal) = self.groups[number].refusal(own, rest, free, port) else {
@@ -324,13 +324,13 @@ impl Ingress {
         }
         self.before = Before { over: hot.over, headroom: group.headroom, paused_at: group.paused_at };
         let pause = group.paused_at.is_none();
-        let limit = pause.then(|| self.limit_of(place));
+        let limit = pause.then(|| self.limit_of(pg));
         let group = &mut self.groups[number];
         group.paused_at = group.paused_at.or(limit);
         group.headroom += rest;
         self.headroom[in_pool] += rest;
         self.port_headroom[port] += rest;
-        let hot = &mut self.hot[place];
+        let hot = &mut self.hot[pg];
         hot.over = hot.over.max(0);
         hot.needs_care = true;
         Ok(if pause { Charged::Pause } else { Charged::Headroom })
@@ -338,10 +338,10 @@ impl Ingress {
 
     /// Cells of a packet come back. Whether the group asks to resume now.
     #[inline(always)]
-    pub(crate) fn give_back(&mut self, place: usize, cells: u64) -> bool {
-        let hot = &mut self.hot[place];
+    pub(crate) fn give_back(&mut self, pg: usize, cells: u64) -> bool {
+        let hot = &mut self.hot[pg];
         if hot.needs_care {
-            return self.give_back_checked(place, cells);
+            return self.give_back_checked(pg, cells);
         }
         let over = hot.over - cells as i64;
         let back = (hot.over.max(0) - over.max(0)) as u64;
@@ -352,8 +352,8 @@ impl Ingress {
 
     /// [`Ingress::give_back`] of a group that has headroom or is paused, or whose port has a limit.
     #[inline(never)]
-    fn give_back_checked(&mut self, place: usize, cells: u64) -> bool {
-        let hot = &mut self.hot[place];
+    fn give_back_checked(&mut self, pg: usize, cells: u64) -> bool {
+        let hot = &mut self.hot[pg];
         let group = &mut self.groups[hot.number as usize];
         let in_pool = usize::from(hot.in_pool);
         let headroom = cells.min(group.headroom);
@@ -367,40 +367,40 @@ impl Ingress {
         if hot.has_port_limit {
             self.port_shared[hot.in_port as usize] -= back;
         }
-        let is_over = self.resumes(place);
+        let is_over = self.resumes(pg);
         if is_over {
-            let number = self.number(place);
+            let number = self.number(pg);
             self.groups[number].paused_at = None;
         }
-        self.look_after(place);
+        self.look_after(pg);
         is_over
     }
 
     /// Whether a paused group asks to resume now.
-    fn resumes(&self, place: usize) -> bool {
-        let group = &self.groups[self.number(place)];
+    fn resumes(&self, pg: usize) -> bool {
+        let group = &self.groups[self.number(pg)];
         let (Some(paused_at), Some(lossless)) = (group.paused_at, group.config.lossless) else { return false };
         if group.headroom > 0 {
             return false;
         }
-        let limit = group.config.minimum + paused_at.min(self.limit_of(place));
+        let limit = group.config.minimum + paused_at.min(self.limit_of(pg));
         let resume = lossless.xon.max(limit.saturating_sub(lossless.xon_offset));
-        self.occupancy_at(place).total() <= resume
+        self.occupancy_at(pg).total() <= resume
     }
 
     /// Whether the group's packets have to be looked at with care when they leave.
-    fn look_after(&mut self, place: usize) {
-        let hot = &mut self.hot[place];
+    fn look_after(&mut self, pg: usize) {
+        let hot = &mut self.hot[pg];
         let group = &self.groups[hot.number as usize];
         hot.needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
     }
 
     /// Undoes the charge that was made last, as if the packet had never come.
     #[inline(always)]
-    pub(crate) fn undo(&mut self, place: usize, cells: u64, charged: Charged) {
-        let hot = &mut self.hot[place];
+    pub(crate) fn undo(&mut self, pg: usize, cells: u64, charged: Charged) {
+        let hot = &mut self.hot[pg];
         if charged != Charged::Shared {
-            return self.undo_checked(place, cells, charged);
+            return self.undo_checked(pg, cells, charged);
         }
         let over = hot.over - cells as i64;
         self.free[usize::from(hot.in_pool) % MAX_POOLS] += (hot.over.max(0) - over.max(0)) as u64;
@@ -408,8 +408,8 @@ impl Ingress {
     }
 
     #[inline(never)]
-    fn undo_checked(&mut self, place: usize, cells: u64, charged: Charged) {
-        let hot = &mut self.hot[place];
+    fn undo_checked(&mut self, pg: usize, cells: u64, charged: Charged) {
+        let hot = &mut self.hot[pg];
         let group = &mut self.groups[hot.number as usize];
         let before = match charged {
             Charged::Shared | Charged::OfPort => {
@@ -426,12 +426,12 @@ impl Ingress {
         self.headroom[usize::from(hot.in_pool)] -= headroom;
         self.port_headroom[group.config.port] -= headroom;
         (hot.over, group.headroom, group.paused_at) = (before.over, before.headroom, before.paused_at);
-        self.look_after(place);
+        self.look_after(pg);
     }
 
     /// The most shared cells that the group could have now, beside what the others have: the least of the three limits.
-    fn limit_of(&self, place: usize) -> u64 {
-        let hot = &self.hot[place];
+    fn limit_of(&self, pg: usize) -> u64 {
+        let hot = &self.hot[pg];
         let group = &self.groups[hot.number as usize];
         let (free, has) = (self.free[usize::from(hot.in_pool) % MAX_POOLS], hot.over.max(0) as u64);
         let others = self.port_shared[hot.in_port as usize].saturating_sub(has);
@@ -452,30 +452,30 @@ impl Ingress {
 
     /// Where a group of a port is; it is not looked at whether there is such a group.
     #[inline(always)]
-    pub(crate) fn place(&self, port: usize, number: u8) -> usize {
+    pub(crate) fn pg(&self, port: usize, number: u8) -> usize {
         assert!(usize::from(number) < GROUPS_PER_PORT, "groups are 0 to 15");
         port * GROUPS_PER_PORT + usize::from(number)
     }
 
     /// Where a group that is there is.
-    fn place_of(&self, port: usize, number: u8) -> usize {
+    fn pg_of(&self, port: usize, number: u8) -> usize {
         assert!(self.has_group(port, number), "port {port} has no group {number}");
-        self.place(port, number)
+        self.pg(port, number)
     }
 
     /// Its number in the configuration.
-    pub(crate) fn number(&self, place: usize) -> usize {
-        self.hot[place].number as usize
+    pub(crate) fn number(&self, pg: usize) -> usize {
+        self.hot[pg].number as usize
     }
 
     /// The place of a group of the configuration.
-    fn place_at(&self, number: usize) -> usize {
+    fn pg_at(&self, number: usize) -> usize {
         let group = &self.config.groups[number];
         group.port * GROUPS_PER_PORT + usize::from(group.number)
     }
 
-    fn occupancy_at(&self, place: usize) -> Occupancy {
-        let (over, group) = (self.hot[place].over, &self.groups[self.number(place)]);
+    fn occupancy_at(&self, pg: usize) -> Occupancy {
+        let (over, group) = (self.hot[pg].over, &self.groups[self.number(pg)]);
         let minimum = (group.config.minimum as i64 + over.min(0)) as u64;
         Occupancy { minimum, shared: over.max(0) as u64, headroom: group.headroom }
     }
@@ -505,8 +505,8 @@ impl Ingress {
             );
         }
         for number in 0..self.groups.len() {
-            let place = self.place_at(number);
-            let (group, has) = (&self.groups[number], self.occupancy_at(place));
+            let pg = self.pg_at(number);
+            let (group, has) = (&self.groups[number], self.occupancy_at(pg));
             let is_busy = group.paused_at.is_some() || has.headroom > 0;
             if is_busy && new.groups[number].config.lossless.is_none() {
                 let error =
@@ -514,7 +514,7 @@ impl Ingress {
                 return Err(error.remedy("change it when the group has resumed"));
             }
             (new.groups[number].headroom, new.groups[number].paused_at) = (has.headroom, group.paused_at);
-            let hot = &mut new.hot[place];
+            let hot = &mut new.hot[pg];
             hot.over = (has.minimum + has.shared) as i64 - new.groups[number].config.minimum as i64;
             let (shared, in_pool) = (hot.over.max(0) as u64, usize::from(hot.in_pool));
             new.port_shared[hot.in_port as usize] += if hot.has_port_limit { shared } else { 0 };
@@ -525,7 +525,7 @@ impl Ingress {
                 ConfigError::new("ingress.pools.shared", shared, "more than that is taken of it")
                     .remedy("give more, or change it when packets have left")
             })?;
-            new.look_after(place);
+            new.look_after(pg);
         }
         *self = new;
         Ok(())

@@ -20,22 +20,22 @@ impl Ingress {
     /// # Panics
     /// If the port has no such group; so do the next two.
     pub fn occupancy(&self, port: usize, number: u8) -> Occupancy {
-        self.occupancy_at(self.place_of(port, number))
+        self.occupancy_at(self.pg_of(port, number))
     }
 
     /// The most shared cells that a group could have now: the least of the limits of group, port and pool.
     pub fn limit(&self, port: usize, number: u8) -> u64 {
-        self.limit_of(self.place_of(port, number))
+        self.limit_of(self.pg_of(port, number))
     }
 
     /// Whether a group has asked for pause, and not to resume since.
     pub fn is_paused(&self, port: usize, number: u8) -> bool {
-        self.groups[self.number(self.place_of(port, number))].paused_at.is_some()
+        self.groups[self.number(self.pg_of(port, number))].paused_at.is_some()
     }
 
     /// Shared cells that are free for a group.
-    pub(crate) fn free_for(&self, place: usize) -> u64 {
-        self.free[usize::from(self.hot[place].in_pool) % MAX_POOLS]
+    pub(crate) fn free_for(&self, pg: usize) -> u64 {
+        self.free[usize::from(self.hot[pg].in_pool) % MAX_POOLS]
     }
 
     /// The shared cells of a pool that are taken in a partition.
@@ -66,7 +66,7 @@ impl Ingress {
     /// Cells of groups, added up.
     fn sum(&self, of: impl Fn(&GroupConfig) -> bool, part: impl Fn(Occupancy) -> u64) -> u64 {
         let groups = (0..self.groups.len()).filter(|number| of(&self.groups[*number].config));
-        groups.map(|number| part(self.occupancy_at(self.place_at(number)))).sum()
+        groups.map(|number| part(self.occupancy_at(self.pg_at(number)))).sum()
     }
 
     /// Whether every counter is the sum of what the groups have, and no pool has given more than it has. Slow; for tests.
@@ -82,7 +82,7 @@ impl Ingress {
         let pools =
             (0..config.partitions).flat_map(|partition| (0..config.pools.len()).map(move |pool| (partition, pool)));
         let group_is_right = |number: usize| {
-            let (hot, group) = (&self.hot[self.place_at(number)], &self.groups[number]);
+            let (hot, group) = (&self.hot[self.pg_at(number)], &self.groups[number]);
             let needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
             let of_port = self.port_shared(group.config.port, group.config.pool);
             let is_counted = self.port_shared[hot.in_port as usize] == if hot.has_port_limit { of_port } else { 0 };

@@ -21,9 +21,9 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct RedConfig {
         /// Below this length nothing is marked.
-        pub min: Bytes = Bytes::new(30_000) => given "\"30KB\"",
+        pub min: Bytes = Bytes::new(30_000) => given,
         /// From this length on every packet is marked.
-        pub max: Bytes = Bytes::new(90_000) => given "\"90KB\"",
+        pub max: Bytes = Bytes::new(90_000) => given,
         /// The probability just below `max`.
         pub probability: f64 = 1.0,
         /// The weight of a new length in the moving average; without it the current length is used.

@@ -12,7 +12,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct StepConfig {
         /// The queue length from which on every packet is marked: `K_ecn`.
-        pub threshold: Bytes = Bytes::new(30_000) => given "\"30KB\"",
+        pub threshold: Bytes = Bytes::new(30_000) => given,
         /// What happens to a packet that the rule selects.
         pub action: MarkAction = MarkAction::Mark,
     }

@@ -84,9 +84,9 @@ settings! {
         /// Whether the rule holds for a queue number.
         pub on: PerQueue<bool> = PerQueue::All(true),
         /// Below this length no green packet is hit.
-        pub green_min: PerQueue<Bytes> = PerQueue::All(Bytes::new(30_000)) => given "\"30KB\"",
+        pub green_min: PerQueue<Bytes> = PerQueue::All(Bytes::new(30_000)) => given,
         /// From this length on every green packet is.
-        pub green_max: PerQueue<Bytes> = PerQueue::All(Bytes::new(90_000)) => given "\"90KB\"",
+        pub green_max: PerQueue<Bytes> = PerQueue::All(Bytes::new(90_000)) => given,
         /// The probability of green packets just below `green_max`.
         pub green_probability: PerQueue<f64> = PerQueue::All(1.0),
         /// The same of yellow packets; without it, that of green ones.

@@ -1,33 +1,82 @@
-//! Packets that arrive, on the fast paths and on the full one. An arrival has six steps:
+//! Packets that arrive, on the fast paths and on the full one. The policy selects the queue: the one that the packet
+//! names, for all policies but one (IB). Then an arrival has six steps:
 //!
 //! 1. A packet that is larger than the whole buffer is dropped.
-//! 2. Its queue may be full in packets or above a watermark, or the scheduler may refuse its rank (AIFO, RIFO).
-//! 3. The buffer policy admits it, rejects it, or has others pushed out for it.
+//! 2. The scheduler may reject its rank (AIFO, RIFO); then its queue may be full in packets, or above a watermark.
+//! 3. The buffer policy admits it, rejects it, or has another packet pushed out and is asked again.
 //! 4. What steps 2 and 3 reject is trimmed, returned to the sender or dropped.
 //! 5. The marking rule marks it, or drops it instead.
-//! 6. It joins its queue, unless a scheduler with an order of its own has no place for it.
+//! 6. It joins its queue, unless a scheduler with an order of its own (PIFO, SP-PIFO, AFQ) has no room for it: then it
+//!    is dropped. What steps 1, 5 and 6 drop is never trimmed.
 
-use super::{Checks, Dropped, Full, Path};
-use crate::admit::{Admission, Arrival, BufferPolicy, QueueId};
+use super::{Aifo, ArrivalPath, Checked, Checks, Dropped, Full, Path, Plain};
+use crate::admit::{Admission, Arrival, BufferPolicy, Placement, QueueId};
 use crate::buffer::{Descriptor, Taken};
 use crate::mark::Mark;
 use crate::packet::{Packet, PacketId};
 use crate::schedule::Join;
 use crate::trim::{Header, TrimConfig};
 use crate::units::{Bytes, Instant};
-use crate::verdict::{Explain, Lost, Outcome, Reason, Verdict, Wire};
+use crate::verdict::{Eviction, Explain, Outcome, Reason, Verdict, Wire};
 
 impl Path {
-    /// The place of a packet in queue `number` of its port.
+    /// A packet arrives: [`Tm::offer`](crate::Tm::offer). What is called from here is marked as cold, so that a
+    /// caller that does not call it keeps its registers.
     #[inline(always)]
-    fn place_of(&self, packet: &Packet, number: usize) -> QueueId {
+    pub(crate) fn offer<P: BufferPolicy + Placement>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
+        if P::CALLED {
+            return self.call_offer(policy, now, packet, wire, why);
+        }
+        self.offer_here(policy, now, packet, wire, why)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn call_offer<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
+        self.offer_here(policy, now, packet, wire, why)
+    }
+
+    #[inline(always)]
+    fn offer_here<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        packet: &Packet,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
+        match self.arrival_path {
+            ArrivalPath::Plain => self.offer_fast::<_, Plain>(policy, now, packet, wire, why),
+            ArrivalPath::Checked => self.offer_fast::<_, Checked>(policy, now, packet, wire, why),
+            ArrivalPath::Aifo => self.offer_fast::<_, Aifo>(policy, now, packet, wire, why),
+            ArrivalPath::Full => self.offer_full(policy, now, *packet, wire, why),
+        }
+    }
+
+    /// Queue `number` of the packet's port.
+    #[inline(always)]
+    fn queue_of(&self, packet: &Packet, number: usize) -> QueueId {
         // One test for a length of 1 to `MAX_PACKET_BYTES`.
         let has_length = packet.bytes as i32 > 0;
         assert!(
             number < self.queues && has_length,
             "the packet names a queue of its port and is not empty nor too long"
         );
-        QueueId { port: packet.port as usize, queue: packet.port as usize * self.queues + number }
+        QueueId { port: packet.port as usize, index: packet.port as usize * self.queues + number }
     }
 
     /// Steps 1 to 6 of an arrival on the fast path. At an idle wire a packet that meets no other leaves at once.
@@ -40,67 +89,68 @@ impl Path {
         wire: Wire,
         why: &mut impl Explain,
     ) -> Outcome {
-        let number = policy.classify(now, packet);
-        let place = self.place_of(packet, number);
+        let number = policy.select_queue(now, packet);
+        let queue = self.queue_of(packet, number);
         let charge = u64::from(packet.bytes);
-        why.note(|e| self.describe(e, now, place.queue, charge));
+        why.note(|e| self.describe(e, now, queue.index, charge));
         // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
         if P::COUNTS_ARRIVALS && charge > self.buffer.capacity() {
-            return self.oversize(packet.id, packet.bytes, place).into();
+            return self.drop_oversize(packet.id, packet.bytes, queue).into();
         }
         // Step 2.
         if C::AIFO && charge <= self.buffer.capacity() {
-            let waiting = self.buffer.queues[place.queue].packets();
-            if !self.scheduler.aifo_admits(place.port, packet.rank, waiting, why) {
-                return self.reject(policy, packet, charge, place, Reason::Rank, why).into();
+            let waiting = self.buffer.queues[queue.index].packets();
+            if !self.scheduler.aifo_admits(queue.port, packet.rank, waiting, why) {
+                return self.reject(policy, packet, charge, queue, Reason::Rank, why).into();
             }
         }
         if C::LIMITS {
-            if let Some(reason) = self.check_limits(place) {
-                return self.reject(policy, packet, charge, place, reason, why).into();
+            if let Some(reason) = self.check_limits(queue) {
+                return self.reject(policy, packet, charge, queue, reason, why).into();
             }
         }
         // Step 3.
         loop {
-            match policy.admit(Arrival { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
+            match policy.admit(Arrival { now, packet, queue, number, charge }, &self.buffer, why) {
                 Admission::Admit => break,
                 Admission::Reject(reason) => {
-                    return self.reject(policy, packet, charge, place, reason, why).into();
+                    return self.reject(policy, packet, charge, queue, reason, why).into();
                 }
                 Admission::PushOut(victim) => self.push_out(policy, now, victim),
             }
         }
         // Steps 5 and 6.
         let Self { ports, buffer, .. } = self;
-        let port = &mut ports[place.port];
+        let port = &mut ports[queue.port];
         // A packet that the policy has moved to another queue waits there until the caller asks for it and is told the
         // queue; and so does one that others had to give way to.
         let alone = wire == Wire::Idle
             && number == packet.queue as usize
             && port.is_empty()
-            && (!P::TAKES_BACK || self.untold.is_empty());
+            && (!P::TAKES_BACK || self.evictions.is_empty());
         if alone && self.sends_at_once {
-            port.passed(number, packet.bytes, buffer.passed(place.queue, charge));
-            policy.passed(place, packet.bytes);
+            port.passed(number, packet.bytes, buffer.passed(queue.index, charge));
+            policy.passed(queue, packet.bytes);
             policy.sent(now, packet.bytes);
-            self.see_to_expulsions(policy, now, false);
+            self.schedule_expulsion(policy, now, false);
             return Outcome::Sent;
         }
         let descriptor = Descriptor::new(packet.id, packet.bytes, packet.bytes, packet.rank);
-        let before = buffer.append::<true>(place.queue, descriptor);
+        let before = buffer.append::<true>(queue.index, descriptor);
         port.grew(number, charge, before);
-        self.joined(policy, now, place, charge, before);
+        self.joined(policy, now, queue, charge, before);
         let marked = C::LIMITS && before >= self.step && packet.ect;
         if marked {
-            self.losses[place.queue].marked.add(packet.bytes);
+            self.stats[queue.index].marked.add(packet.bytes);
         }
-        if alone { self.send_alone(policy, now, place.port) } else { Verdict::Queued { marked }.into() }
+        if alone { self.send_alone(policy, now, queue.port) } else { Verdict::Queued { marked }.into() }
     }
 
     /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a
     /// caller can keep the packet in registers.
+    #[cold]
     #[inline(never)]
-    pub(crate) fn offer_full<P: BufferPolicy>(
+    fn offer_full<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
@@ -110,7 +160,7 @@ impl Path {
     ) -> Outcome {
         let was_empty = self.ports[packet.port as usize].is_empty();
         let (number, verdict) = self.arrive(policy, now, &packet, why);
-        let is_first = wire == Wire::Idle && was_empty && number == packet.queue as usize && self.untold.is_empty();
+        let is_first = wire == Wire::Idle && was_empty && number == packet.queue as usize && self.evictions.is_empty();
         if is_first && verdict == (Verdict::Queued { marked: false }) {
             return self.send_alone(policy, now, packet.port as usize);
         }
@@ -126,38 +176,38 @@ impl Path {
         packet: &Packet,
         why: &mut impl Explain,
     ) -> (usize, Verdict) {
-        let number = policy.classify(now, packet);
-        let place = self.place_of(packet, number);
+        let number = policy.select_queue(now, packet);
+        let queue = self.queue_of(packet, number);
         let charge = self.buffer.charge(packet.bytes);
-        why.note(|e| self.describe(e, now, place.queue, charge));
+        why.note(|e| self.describe(e, now, queue.index, charge));
         // Step 1.
         if charge > self.buffer.capacity() {
-            return (number, self.oversize(packet.id, packet.bytes, place));
+            return (number, self.drop_oversize(packet.id, packet.bytes, queue));
         }
         // Step 2.
         let rank = if self.ranked { self.ranker.rank(now, packet) } else { packet.rank };
-        let waiting = self.buffer.queues[place.queue].packets();
-        let refused = match self.ranked && !self.sorted && !self.scheduler.admits(place.port, rank, waiting, why) {
+        let waiting = self.buffer.queues[queue.index].packets();
+        let refused = match self.ranked && !self.sorted && !self.scheduler.admits(queue.port, rank, waiting, why) {
             true => Some(Reason::Rank),
-            false => self.check_limits(place),
+            false => self.check_limits(queue),
         };
         if let Some(reason) = refused {
-            return (number, self.reject(policy, packet, charge, place, reason, why));
+            return (number, self.reject(policy, packet, charge, queue, reason, why));
         }
         // Step 3.
         loop {
-            match policy.admit(Arrival { now, packet, queue: place.queue, number, charge }, &self.buffer, why) {
+            match policy.admit(Arrival { now, packet, queue, number, charge }, &self.buffer, why) {
                 Admission::Admit => break,
                 Admission::Reject(reason) => {
-                    return (number, self.reject(policy, packet, charge, place, reason, why));
+                    return (number, self.reject(policy, packet, charge, queue, reason, why));
                 }
                 Admission::PushOut(victim) => self.push_out(policy, now, victim),
             }
         }
         // Step 5.
-        let mark = self.marker.judge(now, place.queue, packet, &self.buffer);
+        let mark = self.marker.judge(now, queue.index, packet, &self.buffer);
         if mark == Mark::Drop {
-            return (number, self.drop(packet.id, packet.bytes, place, Reason::Marking, why));
+            return (number, self.drop_packet(packet.id, packet.bytes, queue, Reason::Marking, why));
         }
         // Step 6.
         let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
@@ -165,23 +215,23 @@ impl Path {
             let lane = match self.scheduler.join(packet, rank) {
                 Join::Yes(lane) => lane,
                 Join::Displace => {
-                    self.push_out(policy, now, place.queue);
+                    self.push_out(policy, now, queue.index);
                     0
                 }
-                Join::No => return (number, self.drop(packet.id, packet.bytes, place, Reason::Rank, why)),
+                Join::No => return (number, self.drop_packet(packet.id, packet.bytes, queue, Reason::Rank, why)),
             };
-            let (slot, before) = self.buffer.adopt(place.queue, descriptor);
+            let (slot, before) = self.buffer.adopt(queue.index, descriptor);
             self.scheduler.insert(packet, slot, lane, &mut self.buffer.slots);
             before
         } else {
-            self.buffer.append::<false>(place.queue, descriptor)
+            self.buffer.append::<false>(queue.index, descriptor)
         };
         let marked = mark == Mark::Yes;
         if marked {
-            self.losses[place.queue].marked.add(packet.bytes);
+            self.stats[queue.index].marked.add(packet.bytes);
         }
-        self.ports[place.port].grew(number, charge, before);
-        self.joined(policy, now, place, charge, before);
+        self.ports[queue.port].grew(number, charge, before);
+        self.joined(policy, now, queue, charge, before);
         if self.ranked {
             self.ranker.joined(packet, rank);
         }
@@ -199,15 +249,15 @@ impl Path {
     }
 
     #[cold]
-    fn oversize(&mut self, id: PacketId, bytes: u32, place: QueueId) -> Verdict {
-        self.lose(id, bytes, place, Reason::Oversize)
+    fn drop_oversize(&mut self, id: PacketId, bytes: u32, queue: QueueId) -> Verdict {
+        self.count_drop(id, bytes, queue, Reason::Oversize)
     }
 
     /// Step 2: `queue_capacity` and the watermark. A packet that step 1 would drop goes on to the policy, which rejects
     /// it.
     #[inline(always)]
-    fn check_limits(&self, place: QueueId) -> Option<Reason> {
-        let queue = &self.buffer.queues[place.queue];
+    fn check_limits(&self, queue: QueueId) -> Option<Reason> {
+        let queue = &self.buffer.queues[queue.index];
         if queue.packets() >= self.queue_capacity {
             Some(Reason::QueueFull)
         } else if queue.bytes > self.watermark {
@@ -217,25 +267,32 @@ impl Path {
         }
     }
 
-    /// What follows when a packet has joined its queue, which held `before` bytes, and its port.
+    /// A packet has joined its queue, which held `before` bytes.
     #[inline(always)]
-    fn joined<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, place: QueueId, charge: u64, before: u64) {
-        policy.enqueued(place, before, before + charge);
-        self.see_to_expulsions(policy, now, true);
+    fn joined<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, queue: QueueId, charge: u64, before: u64) {
+        policy.enqueued(queue, before, before + charge);
+        self.schedule_expulsion(policy, now, true);
     }
 
-    /// Step 4 where nothing is trimmed.
+    /// A packet is dropped, and an explanation lists who holds the buffer.
     #[inline(always)]
-    fn drop(&mut self, id: PacketId, bytes: u32, place: QueueId, reason: Reason, why: &mut impl Explain) -> Verdict {
+    fn drop_packet(
+        &mut self,
+        id: PacketId,
+        bytes: u32,
+        queue: QueueId,
+        reason: Reason,
+        why: &mut impl Explain,
+    ) -> Verdict {
         why.note(|e| e.holders = self.holders());
-        self.lose(id, bytes, place, reason)
+        self.count_drop(id, bytes, queue, reason)
     }
 
-    /// A packet is gone; the caller may still keep its header.
+    /// Counts a packet as dropped. The caller may still keep its header ([`Tm::keep_header`](crate::Tm::keep_header)).
     #[inline(always)]
-    fn lose(&mut self, id: PacketId, bytes: u32, place: QueueId, reason: Reason) -> Verdict {
-        self.losses[place.queue].drop(reason, bytes);
-        self.last_drop = Some(Dropped { id, queue: place.queue as u32, bytes, reason });
+    fn count_drop(&mut self, id: PacketId, bytes: u32, queue: QueueId, reason: Reason) -> Verdict {
+        self.stats[queue.index].drop(reason, bytes);
+        self.last_drop = Some(Dropped { id, queue: queue.index as u32, bytes, reason });
         Verdict::Dropped { reason }
     }
 
@@ -246,16 +303,16 @@ impl Path {
         policy: &mut P,
         packet: &Packet,
         charge: u64,
-        place: QueueId,
+        queue: QueueId,
         reason: Reason,
         why: &mut impl Explain,
     ) -> Verdict {
         if charge > self.buffer.capacity() {
-            self.oversize(packet.id, packet.bytes, place)
+            self.drop_oversize(packet.id, packet.bytes, queue)
         } else if self.config.trim.is_some() {
-            self.trim(policy, *packet, place, reason, why)
+            self.trim(policy, *packet, queue, reason, why)
         } else {
-            self.drop(packet.id, packet.bytes, place, reason, why)
+            self.drop_packet(packet.id, packet.bytes, queue, reason, why)
         }
     }
 
@@ -265,58 +322,58 @@ impl Path {
         &mut self,
         policy: &mut P,
         packet: Packet,
-        place: QueueId,
+        queue: QueueId,
         reason: Reason,
         why: &mut impl Explain,
     ) -> Verdict {
         let Packet { id, bytes, .. } = packet;
-        let Some(trim) = &self.config.trim else { return self.drop(id, bytes, place, reason, why) };
+        let Some(trim) = &self.config.trim else { return self.drop_packet(id, bytes, queue, reason, why) };
         why.note(|e| e.holders = self.holders());
-        let number = self.number(place);
-        let losses = &mut self.losses[place.queue];
+        let number = self.number(queue);
+        let stats = &mut self.stats[queue.index];
         match trim {
             TrimConfig::SourceFlowControl(_) => {
-                losses.returned.add(bytes);
+                stats.returned.add(bytes);
                 Verdict::Returned { reason }
             }
             TrimConfig::Ndp(config) => {
-                let headers = &mut self.header_queues[place.port];
+                let headers = &mut self.header_queues[queue.port];
                 if headers.len() < config.header_capacity {
-                    losses.trimmed.add(bytes);
+                    stats.trimmed.add(bytes);
                     let bytes = bytes.min(config.size.get() as u32);
                     headers.push_back(Header { id, bytes, number: number as u32 });
-                    self.ports[place.port].headers += 1;
+                    self.ports[queue.port].headers += 1;
                     Verdict::Trimmed { reason }
                 } else if config.return_to_sender {
-                    losses.returned.add(bytes);
+                    stats.returned.add(bytes);
                     Verdict::Returned { reason }
                 } else {
-                    self.lose(id, bytes, place, Reason::HeaderFull)
+                    self.count_drop(id, bytes, queue, Reason::HeaderFull)
                 }
             }
             TrimConfig::CutPayload(config) => {
                 let size = bytes.min(config.size.get() as u32);
                 let charge = self.buffer.charge(size);
                 if charge > self.buffer.remaining() {
-                    return self.lose(id, bytes, place, Reason::HeaderFull);
+                    return self.count_drop(id, bytes, queue, Reason::HeaderFull);
                 }
-                losses.trimmed.add(bytes);
+                stats.trimmed.add(bytes);
                 let header = Descriptor::new(id, size, charge as u32, 0).cut();
-                let before = self.buffer.append::<false>(place.queue, header);
-                self.ports[place.port].grew(number, charge, before);
-                self.joined(policy, self.clock, place, charge, before);
+                let before = self.buffer.append::<false>(queue.index, header);
+                self.ports[queue.port].grew(number, charge, before);
+                self.joined(policy, self.clock, queue, charge, before);
                 Verdict::Trimmed { reason }
             }
             TrimConfig::ToQueue(config) if config.from.at(number) => {
                 let left = Packet { bytes: bytes.min(config.size.get() as u32), queue: config.queue as u32, ..packet };
                 if self.try_trim_queue(policy, &left) {
-                    self.losses[place.queue].trimmed.add(bytes);
+                    self.stats[queue.index].trimmed.add(bytes);
                     Verdict::Trimmed { reason }
                 } else {
-                    self.lose(id, bytes, place, Reason::HeaderFull)
+                    self.count_drop(id, bytes, queue, Reason::HeaderFull)
                 }
             }
-            TrimConfig::ToQueue(_) => self.lose(id, bytes, place, reason),
+            TrimConfig::ToQueue(_) => self.count_drop(id, bytes, queue, reason),
         }
     }
 
@@ -325,13 +382,13 @@ impl Path {
     #[inline(never)]
     fn try_trim_queue<P: BufferPolicy>(&mut self, policy: &mut P, left: &Packet) -> bool {
         let (now, number) = (self.clock, left.queue as usize);
-        let place = self.place_of(left, number);
+        let queue = self.queue_of(left, number);
         let charge = self.buffer.charge(left.bytes);
-        if self.check_limits(place).is_some() || charge > self.buffer.capacity() {
+        if self.check_limits(queue).is_some() || charge > self.buffer.capacity() {
             return false;
         }
         loop {
-            let arrival = Arrival { now, packet: left, queue: place.queue, number, charge };
+            let arrival = Arrival { now, packet: left, queue, number, charge };
             match policy.admit(arrival, &self.buffer, &mut ()) {
                 Admission::Admit => break,
                 Admission::Reject(_) => return false,
@@ -339,43 +396,44 @@ impl Path {
             }
         }
         let header = Descriptor::new(left.id, left.bytes, charge as u32, left.rank).cut();
-        let before = self.buffer.append::<false>(place.queue, header);
-        self.ports[place.port].grew(number, charge, before);
-        self.joined(policy, now, place, charge, before);
+        let before = self.buffer.append::<false>(queue.index, header);
+        self.ports[queue.port].grew(number, charge, before);
+        self.joined(policy, now, queue, charge, before);
         true
     }
 
     /// Takes the tail of a queue away for another packet.
     fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, queue: usize) {
-        let place = self.place(queue);
-        let taken = self.scheduler.take_tail(place, self.sorted, &mut self.buffer);
-        self.evicted(policy, now, place, taken, Reason::PushedOut, None);
+        let queue = self.queue_id(queue);
+        let taken = self.scheduler.take_tail(queue, self.sorted, &mut self.buffer);
+        self.evicted(policy, now, queue, taken, Reason::PushedOut, None);
     }
 
     pub(super) fn evicted<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
-        place: QueueId,
+        queue: QueueId,
         taken: Taken,
         reason: Reason,
         threshold: Option<f64>,
     ) {
         let Taken { id, bytes, charge, after, header, .. } = taken;
-        let number = self.number(place);
-        self.ports[place.port].shrank(number, charge, after);
-        self.buffer.read_for_expulsion += charge;
-        policy.dequeued(place, after + charge, after, 0);
-        self.losses[place.queue].drop(reason, bytes);
+        let number = self.number(queue);
+        self.ports[queue.port].shrank(number, charge, after);
+        self.buffer.read_for_eviction += charge;
+        // Nothing of it is sent.
+        policy.dequeued(queue, after + charge, after, 0);
+        self.stats[queue.index].drop(reason, bytes);
         if header {
-            self.losses[place.queue].headers_lost.add(bytes);
+            self.stats[queue.index].headers_lost.add(bytes);
         }
         if after == 0 {
-            self.marker.emptied(now, place.queue);
-            self.ports[place.port].cursor.emptied(number);
-            self.scheduler.emptied(place.port, number);
+            self.marker.emptied(now, queue.index);
+            self.ports[queue.port].cursor.emptied(number);
+            self.scheduler.emptied(queue.port, number);
         }
         let length = Bytes::new(after + charge);
-        self.untold.push(Lost { id, at: now, queue: place.queue, bytes, reason, length, threshold });
+        self.evictions.push(Eviction { id, at: now, queue: queue.index, bytes, reason, length, threshold });
     }
 }

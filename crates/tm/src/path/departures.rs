@@ -27,7 +27,7 @@ impl Path {
         let Self { ports, buffer, scheduler, sorted, round_robin, .. } = self;
         let state = &mut ports[port];
         let first_queue = state.first_queue;
-        if state.waiting == 0 {
+        if state.nonempty == 0 {
             return None;
         }
         state.turn = HeaderTurn::default();
@@ -36,9 +36,15 @@ impl Path {
             (0, buffer.release(first_queue, slot))
         } else {
             let number = if D::ROUND_ROBIN || *round_robin {
-                state.cursor.advance(state.waiting)
+                state.cursor.advance(state.nonempty)
             } else {
-                scheduler.choose(Turn { port, first_queue, waiting: state.waiting, cursor: &mut state.cursor, buffer })
+                scheduler.choose(Turn {
+                    port,
+                    first_queue,
+                    nonempty: state.nonempty,
+                    cursor: &mut state.cursor,
+                    buffer,
+                })
             };
             (
                 number,
@@ -49,26 +55,26 @@ impl Path {
                 },
             )
         };
-        let place = QueueId { port, queue: first_queue + number };
+        let queue = QueueId { port, index: first_queue + number };
         let Taken { id, bytes, charge, rank, header, after } = taken;
         state.shrank(number, charge, after);
         if !D::FAST {
             buffer.read_beyond_sent += if header { charge } else { charge - u64::from(bytes) };
         }
-        policy.dequeued(place, after + charge, after, bytes);
+        policy.dequeued(queue, after + charge, after, bytes);
         if !D::FAST {
             if after == 0 {
-                self.marker.emptied(now, place.queue);
+                self.marker.emptied(now, queue.index);
             }
             if header {
-                self.losses[place.queue].headers_sent.add(bytes);
+                self.stats[queue.index].headers_sent.add(bytes);
             }
             if self.ranked && !header {
-                self.ranker.picked(port, rank, self.ports[port].waiting == 0);
+                self.ranker.picked(port, rank, self.ports[port].nonempty == 0);
             }
         }
         policy.sent(now, bytes);
-        self.see_to_expulsions(policy, now, false);
+        self.schedule_expulsion(policy, now, false);
         Some(Departure::of_queue(id, bytes, number, header))
     }
 
@@ -89,7 +95,7 @@ impl Path {
         let state = &mut self.ports[port];
         // Data that may not leave yet does not hold up headers.
         let may_leave = self.scheduler.next_eligible(port).is_none_or(|at| at <= now);
-        let (headers, data) = (state.headers > 0, state.waiting != 0 && may_leave);
+        let (headers, data) = (state.headers > 0, state.nonempty != 0 && may_leave);
         (headers || data) && state.turn.header_next(config, headers, data)
     }
 
@@ -97,15 +103,15 @@ impl Path {
         let Header { id, bytes, number } = self.header_queues[port].pop_front()?;
         let state = &mut self.ports[port];
         state.headers -= 1;
-        self.losses[state.first_queue + number as usize].headers_sent.add(bytes);
+        self.stats[state.first_queue + number as usize].headers_sent.add(bytes);
         policy.sent(now, bytes);
-        self.see_to_expulsions(policy, now, false);
+        self.schedule_expulsion(policy, now, false);
         Some(Departure::of_header(id, bytes, number))
     }
 
     /// After a change of the buffer or of the tokens: expulsions are to be tried at the end of this instant.
     #[inline(always)]
-    pub(crate) fn see_to_expulsions<P: BufferPolicy>(&mut self, policy: &P, now: Instant, filled: bool) {
+    pub(crate) fn schedule_expulsion<P: BufferPolicy>(&mut self, policy: &P, now: Instant, filled: bool) {
         if P::EXPELS {
             let likely = filled && self.due != Instant::NEVER;
             let expulsion = policy.not_before(now, &self.buffer, likely);
@@ -137,17 +143,17 @@ impl Path {
         until: Instant,
     ) -> Result<Instant, Instant> {
         let Some(candidate) = policy.candidate(&self.buffer) else { return Err(Instant::NEVER) };
-        let place = self.place(candidate.queue);
+        let queue = self.queue_id(candidate.queue);
         let head =
-            self.scheduler.head(place, self.sorted, &self.buffer).expect("an over-allocated queue holds packets");
+            self.scheduler.head(queue, self.sorted, &self.buffer).expect("an over-allocated queue holds packets");
         let bytes = self.buffer.slots.get(head).bytes();
         let at = policy.ready(from, bytes);
         if at > until || at == Instant::NEVER {
             return Err(at);
         }
         policy.expelled(at, candidate.queue, bytes);
-        let taken = self.scheduler.take_head(place, self.sorted, &mut self.buffer);
-        self.evicted(policy, at, place, taken, Reason::Expelled, Some(candidate.threshold));
+        let taken = self.scheduler.take_head(queue, self.sorted, &mut self.buffer);
+        self.evicted(policy, at, queue, taken, Reason::Expelled, Some(candidate.threshold));
         Ok(at)
     }
 }

@@ -25,7 +25,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct AfqConfig {
         /// FIFO queues in the calendar.
-        pub queues: usize = 32 => needed "32",
+        pub queues: usize = 32 => needed,
         /// Bytes that a flow may send per round.
         pub bytes_per_round: Bytes = Bytes::new(1_500) => needed "1500",
         /// Rows of the sketch.

@@ -17,11 +17,11 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct AifoConfig {
         /// The target size in packets: `C`.
-        pub capacity: usize = 20 => needed "20",
+        pub capacity: usize = 20 => needed,
         /// The share of `C` below which every packet is admitted: `k`.
-        pub headroom: f64 = 0.1 => needed "0.1",
+        pub headroom: f64 = 0.1 => needed,
         /// Ranks in the window.
-        pub window: usize = 20 => needed "20",
+        pub window: usize = 20 => needed,
         /// One of this many ranks enters the window; 15 in the paper's evaluation.
         pub sample: u64 = 15 => otherwise Value::Integer(1),
     }

@@ -107,7 +107,7 @@ pub struct Turn<'a> {
     /// The index of its queue 0.
     pub first_queue: usize,
     /// Bit `k` says that queue `k` is not empty. One of them is.
-    pub waiting: u64,
+    pub nonempty: u64,
     /// Where round robin is.
     pub cursor: &'a mut Cursor,
     /// The lengths of the queues.
@@ -127,7 +127,7 @@ pub trait Discipline: Clone + Debug + Send + Sync + 'static {
     /// Of several queues: the number of the one that is served next, which must not be empty.
     #[inline(always)]
     fn choose(&mut self, turn: Turn<'_>) -> usize {
-        turn.waiting.trailing_zeros() as usize
+        turn.nonempty.trailing_zeros() as usize
     }
 
     /// Of several queues: a push-out or an expulsion has emptied queue `number`.

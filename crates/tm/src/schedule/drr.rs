@@ -122,18 +122,18 @@ impl Drr {
 impl Discipline for Drr {
     #[inline]
     fn choose(&mut self, turn: Turn<'_>) -> usize {
-        let Turn { port, first_queue, waiting, buffer, .. } = turn;
+        let Turn { port, first_queue, nonempty, buffer, .. } = turn;
         let mut group = 0;
-        while waiting & self.groups[group] == 0 {
+        while nonempty & self.groups[group] == 0 {
             group += 1;
         }
-        let waiting = waiting & self.groups[group];
+        let nonempty = nonempty & self.groups[group];
         let visit = &mut self.visits[port * self.groups.len() + group];
         let deficits = &mut self.deficits[first_queue..first_queue + self.grants.len()];
-        let mut unvisited = waiting;
+        let mut unvisited = nonempty;
         loop {
             if !visit.open {
-                visit.queue = next_after(visit.queue, waiting);
+                visit.queue = next_after(visit.queue, nonempty);
                 visit.open = true;
                 deficits[visit.queue as usize] += self.grants[visit.queue as usize];
             }
@@ -149,8 +149,8 @@ impl Discipline for Drr {
             visit.open = false;
             unvisited &= !(1 << k);
             if unvisited == 0 {
-                skip_fruitless_rounds(deficits, &self.grants, first_queue, waiting, buffer);
-                unvisited = waiting;
+                skip_fruitless_rounds(deficits, &self.grants, first_queue, nonempty, buffer);
+                unvisited = nonempty;
             }
         }
     }
@@ -182,11 +182,11 @@ fn head_bytes(buffer: &Buffer, queue: usize) -> u64 {
     buffer.queues[queue].head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()))
 }
 
-/// Every waiting queue was visited and none could send: adds the deficits of all the rounds, but the last, that would
+/// Every non-empty queue was visited and none could send: adds the deficits of all the rounds, but the last, that would
 /// go the same way, so that a small quantum does not mean many rounds.
 #[cold]
-fn skip_fruitless_rounds(deficits: &mut [u64], grants: &[u64], first_queue: usize, waiting: u64, buffer: &Buffer) {
-    let queues = || (0..grants.len()).filter(|k| waiting & (1 << k) != 0);
+fn skip_fruitless_rounds(deficits: &mut [u64], grants: &[u64], first_queue: usize, nonempty: u64, buffer: &Buffer) {
+    let queues = || (0..grants.len()).filter(|k| nonempty & (1 << k) != 0);
     let rounds = queues().map(|k| head_bytes(buffer, first_queue + k).saturating_sub(deficits[k]).div_ceil(grants[k]));
     let skipped = rounds.min().unwrap_or(0).saturating_sub(1);
     for k in queues() {

@@ -217,11 +217,11 @@ fn check_capacity(field: &'static str, capacity: usize) -> Result<(), ConfigErro
     Err(ConfigError::new(field, capacity, "it is out of range").remedy(format!("give 1 to {MAX_CAPACITY}")))
 }
 
-/// The first of the `waiting` queues after number `k`, cyclically; `k` itself comes last.
+/// The first of the `nonempty` queues after number `k`, cyclically; `k` itself comes last.
 #[inline]
-fn next_after(k: u32, waiting: u64) -> u32 {
-    let later = waiting & (!1 << k);
-    if later != 0 { later.trailing_zeros() } else { waiting.trailing_zeros() }
+fn next_after(k: u32, nonempty: u64) -> u32 {
+    let later = nonempty & (!1 << k);
+    if later != 0 { later.trailing_zeros() } else { nonempty.trailing_zeros() }
 }
 
 impl Scheduler {
@@ -276,26 +276,26 @@ impl Scheduler {
     }
 
     /// The packet that would be picked first of a queue.
-    pub(crate) fn head(&self, place: QueueId, sorted: bool, buffer: &Buffer) -> Option<Slot> {
-        if sorted { with_scheduler!(self, one => one.head(place.port)) } else { buffer.queues[place.queue].head() }
+    pub(crate) fn head(&self, queue: QueueId, sorted: bool, buffer: &Buffer) -> Option<Slot> {
+        if sorted { with_scheduler!(self, one => one.head(queue.port)) } else { buffer.queues[queue.index].head() }
     }
 
     /// Takes the packet that would be picked first of a queue, which is not empty, out of the buffer.
-    pub(crate) fn take_head(&mut self, place: QueueId, sorted: bool, buffer: &mut Buffer) -> Taken {
+    pub(crate) fn take_head(&mut self, queue: QueueId, sorted: bool, buffer: &mut Buffer) -> Taken {
         if !sorted {
-            return buffer.pop_head::<false>(place.queue);
+            return buffer.pop_head::<false>(queue.index);
         }
-        let slot = with_scheduler!(self, one => one.take_head(place.port, &mut buffer.slots));
-        buffer.release(place.queue, slot.expect("the queue is not empty"))
+        let slot = with_scheduler!(self, one => one.take_head(queue.port, &mut buffer.slots));
+        buffer.release(queue.index, slot.expect("the queue is not empty"))
     }
 
     /// Takes the packet that would be picked last of a queue, which is not empty, out of the buffer.
-    pub(crate) fn take_tail(&mut self, place: QueueId, sorted: bool, buffer: &mut Buffer) -> Taken {
+    pub(crate) fn take_tail(&mut self, queue: QueueId, sorted: bool, buffer: &mut Buffer) -> Taken {
         if !sorted {
-            return buffer.pop_tail(place.queue);
+            return buffer.pop_tail(queue.index);
         }
-        let slot = with_scheduler!(self, one => one.take_tail(place.port, &mut buffer.slots));
-        buffer.release(place.queue, slot.expect("the queue is not empty"))
+        let slot = with_scheduler!(self, one => one.take_tail(queue.port, &mut buffer.slots));
+        buffer.release(queue.index, slot.expect("the queue is not empty"))
     }
 
     /// A push-out or an expulsion has emptied queue number `k` of a port.
@@ -309,11 +309,11 @@ impl Scheduler {
     }
 
     /// The packets of a queue, first to last, for checks.
-    pub(crate) fn waiting(&self, place: QueueId, sorted: bool, buffer: &Buffer) -> Vec<Slot> {
+    pub(crate) fn waiting(&self, queue: QueueId, sorted: bool, buffer: &Buffer) -> Vec<Slot> {
         if sorted {
-            with_scheduler!(self, one => one.waiting(place.port, &buffer.slots))
+            with_scheduler!(self, one => one.waiting(queue.port, &buffer.slots))
         } else {
-            buffer.in_order(place.queue)
+            buffer.in_order(queue.index)
         }
     }
 }

@@ -20,11 +20,11 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PacksConfig {
         /// FIFO queues per port.
-        pub queues: usize = 8 => needed "8",
+        pub queues: usize = 8 => needed,
         /// Packets that each holds.
-        pub capacity: usize = 10 => needed "10",
+        pub capacity: usize = 10 => needed,
         /// The share of the capacity below which every packet is admitted: `k`.
-        pub headroom: f64 = 0.1 => needed "0.1",
+        pub headroom: f64 = 0.1 => needed,
         /// Ranks in the window.
         pub window: usize = 1_000,
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn sent(tm: &mut Tm) -> Vec<u64> {
-        core::iter::from_fn(|| tm.next(Instant::ZERO + Duration::from_us(1), 0)).map(|packet| packet.id.0).collect()
+        core::iter::from_fn(|| tm.dequeue(Instant::ZERO + Duration::from_us(1), 0)).map(|packet| packet.id.0).collect()
     }
 
     /// Two queues of two packets. Rank 10 is alone in the window: quantile 0, queue 0. Of 10 and 20, 20 has quantile

@@ -19,7 +19,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct PieoConfig {
         /// Packets that a port's queue holds.
-        pub capacity: usize = 64 => needed "64",
+        pub capacity: usize = 64 => needed,
     }
 }
 

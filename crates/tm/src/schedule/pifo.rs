@@ -17,7 +17,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct PifoConfig {
         /// Packets that a port's queue holds: `C`.
-        pub capacity: usize = 64 => needed "64",
+        pub capacity: usize = 64 => needed,
     }
 }
 

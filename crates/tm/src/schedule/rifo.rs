@@ -18,9 +18,9 @@ settings! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct RifoConfig {
         /// The target size in packets: `C`.
-        pub capacity: usize = 20 => needed "20",
+        pub capacity: usize = 20 => needed,
         /// The share of `C` below which every packet is admitted: `k`.
-        pub headroom: f64 = 0.1 => needed "0.1",
+        pub headroom: f64 = 0.1 => needed,
         /// Packets after which the range is reset.
         pub window: usize = 100,
     }

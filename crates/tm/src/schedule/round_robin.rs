@@ -20,7 +20,7 @@ impl SchedulerSettings for RoundRobin {
 impl Discipline for RoundRobin {
     #[inline(always)]
     fn choose(&mut self, turn: Turn<'_>) -> usize {
-        turn.cursor.advance(turn.waiting)
+        turn.cursor.advance(turn.nonempty)
     }
 }
 
@@ -41,8 +41,8 @@ impl Cursor {
 
     /// The next queue of those that wait.
     #[inline(always)]
-    pub fn advance(&mut self, waiting: u64) -> usize {
-        self.queue = next_after(self.queue, waiting);
+    pub fn advance(&mut self, nonempty: u64) -> usize {
+        self.queue = next_after(self.queue, nonempty);
         self.queue as usize
     }
 

@@ -16,9 +16,9 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct SpPifoConfig {
         /// FIFO queues per port: `n`.
-        pub queues: usize = 8 => needed "8",
+        pub queues: usize = 8 => needed,
         /// Packets that each holds.
-        pub capacity: usize = 10 => needed "10",
+        pub capacity: usize = 10 => needed,
     }
 }
 

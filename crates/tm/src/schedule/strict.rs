@@ -19,6 +19,6 @@ impl SchedulerSettings for Strict {
 impl Discipline for Strict {
     #[inline(always)]
     fn choose(&mut self, turn: Turn<'_>) -> usize {
-        turn.waiting.trailing_zeros() as usize
+        turn.nonempty.trailing_zeros() as usize
     }
 }

@@ -41,9 +41,9 @@ pub(crate) struct Wrr {
 impl Discipline for Wrr {
     #[inline]
     fn choose(&mut self, turn: Turn<'_>) -> usize {
-        let Turn { first_queue, waiting, cursor, buffer, .. } = turn;
+        let Turn { first_queue, nonempty, cursor, buffer, .. } = turn;
         if cursor.left == 0 {
-            cursor.queue = next_after(cursor.queue, waiting);
+            cursor.queue = next_after(cursor.queue, nonempty);
             cursor.left = self.weights[cursor.queue as usize];
         }
         let k = cursor.queue as usize;

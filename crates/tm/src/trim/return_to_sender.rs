@@ -9,6 +9,6 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct SourceFlowControlConfig {
         /// Packets that find more than this in their queue are returned.
-        pub watermark: Bytes = Bytes::new(30_000) => given "\"30KB\"",
+        pub watermark: Bytes = Bytes::new(30_000) => given,
     }
 }

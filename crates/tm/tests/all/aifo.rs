@@ -9,7 +9,7 @@ use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};
-use forebay_tm::{Departure, Instant, Lost, Packet, Verdict};
+use forebay_tm::{Departure, Eviction, Instant, Packet, Verdict};
 use std::collections::HashSet;
 
 /// 1250 bytes at 10 Gb/s: the port drains one packet a microsecond, gamma = 1.
@@ -41,7 +41,7 @@ impl Observer for Sent {
             self.by_rank[(departure.id.0 % 16) as usize] += 1;
         }
     }
-    fn lost(&mut self, _: Lost) {}
+    fn evicted(&mut self, _: Eviction) {}
 }
 
 /// Arrivals of each rank, `rates` in packets per microsecond: evenly spaced, or at random instants of the same density.

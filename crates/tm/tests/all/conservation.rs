@@ -7,7 +7,7 @@ use common::{Op, start, switches, with_operations};
 use forebay_tm::View as _;
 use forebay_tm::trim::TrimConfig;
 use forebay_tm::{
-    Bytes, Count, Counters, Departure, Instant, Lost, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire,
+    Bytes, Count, Counters, Departure, Eviction, Instant, Packet, PacketId, Reason, Tm, TmConfig, Verdict, Wire,
 };
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ impl Ledger {
                 self.arrived(packet, why.queue, outcome.verdict());
             }
             Op::Transmit { port, .. } => {
-                let departure = self.tm.next(self.now, *port);
+                let departure = self.tm.dequeue(self.now, *port);
                 self.all_lost();
                 match departure {
                     Some(departure) => self.departed(*port, &departure),
@@ -108,8 +108,8 @@ impl Ledger {
     }
 
     fn all_lost(&mut self) {
-        let lost: Vec<Lost> = self.tm.losses().collect();
-        lost.iter().for_each(|lost| self.lost(lost));
+        let lost: Vec<Eviction> = self.tm.evictions().collect();
+        lost.iter().for_each(|eviction| self.evicted(eviction));
     }
 
     fn arrived(&mut self, packet: &Packet, queue: usize, verdict: Verdict) {
@@ -166,22 +166,22 @@ impl Ledger {
         assert!(self.packets.insert(packet.id, entry).is_none(), "a packet arrives once");
     }
 
-    fn lost(&mut self, lost: &Lost) {
-        let entry = self.packets.get_mut(&lost.id).expect("only a packet that came can be lost");
+    fn evicted(&mut self, eviction: &Eviction) {
+        let entry = self.packets.get_mut(&eviction.id).expect("only a packet that came can be evicted");
         let header = entry.fate == Fate::HeaderWaits;
-        assert!(entry.fate == Fate::Waits || header, "{:?} was lost after {:?}", lost, entry.fate);
-        assert!(matches!(lost.reason, Reason::PushedOut | Reason::Expelled));
-        assert_eq!(lost.queue, entry.queue);
+        assert!(entry.fate == Fate::Waits || header, "{:?} was evicted after {:?}", eviction, entry.fate);
+        assert!(matches!(eviction.reason, Reason::PushedOut | Reason::Expelled));
+        assert_eq!(eviction.queue, entry.queue);
         if !header {
-            assert_eq!(lost.bytes, entry.bytes);
+            assert_eq!(eviction.bytes, entry.bytes);
         }
         entry.fate = Fate::Dropped;
-        let expected = &mut self.queues[lost.queue];
+        let expected = &mut self.queues[eviction.queue];
         expected.headers_lost += u64::from(header);
         expected.charged -= entry.charge;
         expected.counters.waiting.packets -= 1;
-        count(&mut expected.counters.dropped, lost.bytes);
-        count(&mut expected.by[lost.reason as usize], lost.bytes);
+        count(&mut expected.counters.dropped, eviction.bytes);
+        count(&mut expected.by[eviction.reason as usize], eviction.bytes);
         self.reads.1 += entry.charge;
     }
 

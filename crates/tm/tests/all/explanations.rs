@@ -8,7 +8,7 @@ use forebay_tm::View as _;
 use forebay_tm::admit::{PolicyConfig, PoolsConfig, PushoutConfig};
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Bytes, Explanation, Lost, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
+use forebay_tm::{Bytes, Eviction, Explanation, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
 use proptest::prelude::*;
 
 /// The bytes in each queue.
@@ -146,7 +146,7 @@ proptest! {
             };
             let (outcome, why) = tm.offer_explained(at(now), packet, Wire::Busy);
             let verdict = outcome.verdict();
-            let lost: Vec<Lost> = tm.losses().collect();
+            let lost: Vec<Eviction> = tm.evictions().collect();
             apply(&mut silent, at(now), op, &mut outcomes);
             // The same as without an explanation, now and in what follows.
             let mut told: Vec<Outcome> = lost.iter().copied().map(Outcome::Lost).collect();
@@ -158,7 +158,7 @@ proptest! {
             prop_assert_eq!((why.at, why.verdict, why.buffer), (at(now), Some(verdict), config.buffer));
             let charge = |bytes: u32| u64::from(bytes).div_ceil(config.cell.get()) * config.cell.get();
             prop_assert_eq!(why.charge.get(), charge(packet.bytes));
-            let pushed_out: Vec<&Lost> = lost.iter().filter(|lost| lost.reason == Reason::PushedOut).collect();
+            let pushed_out: Vec<&Eviction> = lost.iter().filter(|lost| lost.reason == Reason::PushedOut).collect();
             let mut before = lengths(&tm);
             match verdict {
                 Verdict::Queued { .. } => before[why.queue] -= charge(packet.bytes),

@@ -3,7 +3,7 @@
 use crate::common::{self, Op, at, switches, with_operations};
 use forebay_tm::ingress::{Alpha, GroupConfig, IngressConfig, Limit, LosslessConfig, PoolConfig, PortConfig};
 use forebay_tm::mmu::Signal;
-use forebay_tm::{Instant, Mmu, MmuConfig, Outcome, Packet, PacketId, Reason, TmConfig, Verdict, View as _, Wire};
+use forebay_tm::{Instant, Mmu, MmuConfig, Outcome, Packet, PacketId, Reason, Tm, TmConfig, Verdict, View as _, Wire};
 use proptest::prelude::*;
 
 /// Two groups a port: a lossless one, and a lossy one in another pool.
@@ -58,8 +58,8 @@ proptest! {
                     prop_assert_eq!(why.ingress.is_some_and(|met| met.charge.is_none()), is_out);
                 }
                 Op::Transmit { port, .. } => {
-                    let departure = mmu.next(at(now), *port);
-                    prop_assert_eq!(&departure, &explained.next(at(now), *port));
+                    let departure = mmu.dequeue(at(now), *port);
+                    prop_assert_eq!(&departure, &explained.dequeue(at(now), *port));
                     prop_assert!(departure.is_none_or(|departure| departure.id.0 < number as u64));
                 }
                 Op::Settle { .. } => {
@@ -67,8 +67,8 @@ proptest! {
                     explained.advance(at(now));
                 }
             }
-            let lost: Vec<_> = mmu.losses().collect();
-            prop_assert_eq!(&lost, &explained.losses().collect::<Vec<_>>());
+            let lost: Vec<_> = mmu.evictions().collect();
+            prop_assert_eq!(&lost, &explained.evictions().collect::<Vec<_>>());
             prop_assert!(lost.iter().all(|lost| lost.id.0 <= number as u64));
             for request in mmu.requests() {
                 let place = (request.port, request.group);
@@ -85,12 +85,12 @@ proptest! {
         let mut at_end = Instant::from_ps(now);
         for port in 0..config.rates.len() {
             while mmu.egress().has_packets(port) {
-                if mmu.next(at_end, port).is_none() {
+                if mmu.dequeue(at_end, port).is_none() {
                     at_end = at_end.max(mmu.next_eligible(port).unwrap_or(at_end));
                 }
             }
         }
-        mmu.losses().count();
+        mmu.evictions().count();
         prop_assert_eq!(cells(mmu.ingress()), 0, "an empty switch has no cells");
         prop_assert!(mmu.is_consistent());
     }
@@ -142,4 +142,35 @@ fn settings_of_both_sides_change_together_or_not_at_all() {
     let now_has = mmu.ingress().occupancy(1, 0);
     assert_eq!((now_has.minimum, now_has.total()), (7.min(has.total()), has.total()));
     assert!(mmu.is_consistent());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn paused_queues_wait_and_the_others_do_not(
+        (config, ops) in with_operations(switches(), 80), masks in prop::collection::vec(any::<u64>(), 80),
+    ) {
+        let mut tm = Tm::new(config.clone().validate().unwrap());
+        let mut now = 0;
+        for (number, (op, mask)) in ops.iter().zip(&masks).enumerate() {
+            now += op.after();
+            let Op::Transmit { port, .. } = op else {
+                if let Op::Arrive { packet, .. } = op {
+                    tm.offer(at(now), &Packet { id: PacketId(number as u64), ..*packet }, Wire::Busy);
+                }
+                continue;
+            };
+            let mut free = tm.clone();
+            let departure = tm.dequeue_unpaused(at(now), *port, *mask);
+            prop_assert!(tm.is_consistent());
+            if let Some(departure) = &departure {
+                // Headers that have a queue of their own are never paused.
+                let is_paused = departure.queue().is_some_and(|queue| mask >> queue & 1 != 0);
+                prop_assert!(!is_paused, "{:?} of {:b}", departure, mask);
+            } else if mask & free.nonempty_queues(*port) == 0 {
+                prop_assert_eq!(free.dequeue(at(now), *port), None, "nothing was paused");
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use common::{Op, Outcome, apply, at, dt, is_queued, occamy, operations, packet, 
 use forebay_tm::View as _;
 use forebay_tm::admit::{PolicyConfig, PushoutConfig};
 use forebay_tm::drive::{Driver, Observer};
-use forebay_tm::{Departure, Instant, Lost, Packet, Reason, Tm, TmConfig, Verdict};
+use forebay_tm::{Departure, Eviction, Instant, Packet, Reason, Tm, TmConfig, Verdict};
 use proptest::prelude::*;
 
 fn longest(tm: &Tm, queues: usize) -> usize {
@@ -125,8 +125,8 @@ impl Observer for Burst {
         }
     }
     fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
-    fn lost(&mut self, lost: Lost) {
-        if lost.id.0 >= 1_000_000 {
+    fn evicted(&mut self, eviction: Eviction) {
+        if eviction.id.0 >= 1_000_000 {
             self.lose();
         }
     }

@@ -7,7 +7,7 @@ use forebay_tm::rank::{RankConfig, StfqConfig};
 use forebay_tm::schedule::{AifoConfig, PieoConfig, SchedulerConfig};
 use forebay_tm::trim::{CutPayloadConfig, NdpConfig, TrimConfig};
 use forebay_tm::{
-    Bytes, Departure, Duration, Instant, Lost, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict, Wire,
+    Bytes, Departure, Duration, Eviction, Instant, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict, Wire,
 };
 
 fn at(ps: u64) -> Instant {
@@ -76,7 +76,7 @@ fn occamy_keeps_the_fraction_of_a_token_when_settings_are_given_again() {
         for _ in 0..5 {
             tm.offer(at(0), &packet(0, 1_000), Wire::Busy);
         }
-        tm.next(at(0), 0);
+        tm.dequeue(at(0), 0);
         tm.offer(at(0), &packet(0, 1_000), Wire::Busy);
         for _ in 0..2 {
             tm.offer(at(200_000), &packet(1, 1_000), Wire::Busy);
@@ -85,7 +85,7 @@ fn occamy_keeps_the_fraction_of_a_token_when_settings_are_given_again() {
             tm.reconfigure(config).unwrap();
         }
         tm.advance(at(10_000_000));
-        tm.losses().map(|lost| lost.at.ps()).collect::<Vec<_>>()
+        tm.evictions().map(|lost| lost.at.ps()).collect::<Vec<_>>()
     };
     assert_eq!(expelled_at(false), expelled_at(true));
     // A token of 1000 B at 20 Gb/s takes 400 ns.
@@ -103,7 +103,7 @@ impl Observer for Headers {
             self.0.push(now.ps());
         }
     }
-    fn lost(&mut self, _: Lost) {}
+    fn evicted(&mut self, _: Eviction) {}
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_virtual_time_of_stfq_does_not_fall_behind_a_cut_header() {
         tm.offer(at(0), &Packet { flow: 1, ..packet(0, 1_000) }, Wire::Busy);
     }
     for _ in 0..5 {
-        tm.next(at(0), 0);
+        tm.dequeue(at(0), 0);
     }
     let (_, why) = tm.offer_explained(at(0), &Packet { flow: 2, ..packet(0, 1_000) }, Wire::Busy);
     assert_eq!(why.rank_test.unwrap().rank, 3_000 << 20);
@@ -159,8 +159,8 @@ fn the_intelligent_buffer_does_the_same_whether_it_is_woken_or_not() {
         for _ in 0..3 {
             tm.offer(us(0), &packet(30_000), Wire::Busy);
         }
-        tm.next(us(31), 0);
-        tm.next(us(41), 0);
+        tm.dequeue(us(31), 0);
+        tm.dequeue(us(41), 0);
         if wake {
             (42..700).for_each(|time| tm.advance(us(time)));
         }

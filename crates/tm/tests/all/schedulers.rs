@@ -12,7 +12,7 @@ use forebay_tm::random::Random;
 use forebay_tm::schedule::{
     AfqConfig, DrrConfig, PieoConfig, PifoConfig, SchedulerConfig, SpPifoConfig, StrictOverDrrConfig, WrrConfig,
 };
-use forebay_tm::{Departure, Instant, Lost, Packet, PacketId, PerQueue, Tm, Verdict, Wire};
+use forebay_tm::{Departure, Eviction, Instant, Packet, PacketId, PerQueue, Tm, Verdict, Wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -73,13 +73,13 @@ fn run_ranked(
                 let id = PacketId(i as u64);
                 let arrival = Packet { id, bytes: 100, rank: *rank, eligible: at(*eligible), ..Packet::default() };
                 let verdict = tm.offer(now, &arrival, Wire::Busy).verdict();
-                tm.losses().for_each(|lost| forget(&mut waiting, lost.id));
+                tm.evictions().for_each(|lost| forget(&mut waiting, lost.id));
                 if is_queued(verdict) {
                     waiting.push((*rank, id, at(*eligible)));
                 }
             }
             None => {
-                let departure = tm.next(now, 0);
+                let departure = tm.dequeue(now, 0);
                 check(tm, now, &waiting, departure.as_ref());
                 if let Some(departure) = departure {
                     forget(&mut waiting, departure.id);
@@ -153,8 +153,8 @@ impl Observer for Starts {
     fn started(&mut self, now: Instant, _: usize, departure: &Departure, _: Instant) {
         self.0.push((departure.id.0, now.ps()));
     }
-    fn lost(&mut self, lost: Lost) {
-        panic!("{lost:?}");
+    fn evicted(&mut self, eviction: Eviction) {
+        panic!("{eviction:?}");
     }
 }
 

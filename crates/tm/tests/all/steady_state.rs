@@ -81,7 +81,7 @@ impl Overload {
             self.slot += 1;
             let now = at(self.slot * SLOT_PS);
             for port in 0..self.tm.config().rates.len() {
-                self.tm.next(now, port);
+                self.tm.dequeue(now, port);
             }
             between(&Slot { tm: &self.tm, queues: &self.queues });
             for i in shuffled(&mut self.random, self.queues.len()) {

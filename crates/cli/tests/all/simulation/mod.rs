@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Four hosts at one switch: a burst of answers every 100 us over random flows.
+/// Four hosts at one switch: a burst of responses every 100 us over random flows.
 pub(crate) const SMALL: &str = r#"seed = 1
 duration = "500us"
 

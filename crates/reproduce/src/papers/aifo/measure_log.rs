@@ -69,7 +69,7 @@ fn run_with_pifo(run: &Run<'_>) -> RunResult {
     let mut scenario: Scenario = run.scenario.clone();
     let hosts = match &mut scenario.nic {
         NicSetup::Managed(configs) => configs.as_mut_slice(),
-        NicSetup::Unlimited | NicSetup::Fifo(..) | NicSetup::Fq(..) => &mut [],
+        NicSetup::Unlimited | NicSetup::Fifo(..) | NicSetup::Fq(..) | NicSetup::Lossless { .. } => &mut [],
     };
     for place in scenario.switches.iter_mut().flat_map(|setup| &mut setup.buffers).chain(hosts) {
         let mut config = place.clone().into_inner();

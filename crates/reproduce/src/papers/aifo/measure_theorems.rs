@@ -7,7 +7,7 @@ use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{AifoConfig, PifoConfig, SchedulerConfig};
-use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{Bytes, Departure, Eviction, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
 use std::collections::HashSet;
 
 /// 1250 bytes at 10 Gb/s: the port drains a packet in a microsecond, and rates are shares of the link.
@@ -132,7 +132,7 @@ impl Observer for Sent {
     fn started(&mut self, now: Instant, _: usize, departure: &Departure, _: Instant) {
         self.packets.push((now, departure.id.0));
     }
-    fn lost(&mut self, _: Lost) {}
+    fn evicted(&mut self, _: Eviction) {}
 }
 
 /// Theorem 1: the rate of each rank (`rate.1` and so on), the largest distance of any from what the theorem says (`off`), and the

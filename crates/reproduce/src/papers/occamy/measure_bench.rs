@@ -3,7 +3,7 @@
 
 use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
-use forebay_tm::{Departure, Duration, Instant, Lost, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
+use forebay_tm::{Departure, Duration, Eviction, Instant, Packet, PacketId, Rate, Tm, TmConfig, Verdict};
 
 /// Where packets go, and how fast they come.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +104,8 @@ impl Observer for Watcher {
 
     fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
 
-    fn lost(&mut self, lost: Lost) {
-        self.lose(lost.id);
+    fn evicted(&mut self, eviction: Eviction) {
+        self.lose(eviction.id);
     }
 
     fn instant_over(&mut self, now: Instant, tm: &Tm) {

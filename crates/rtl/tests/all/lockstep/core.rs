@@ -56,14 +56,14 @@ fn the_core_expels_from_the_same_queues() {
                     rejected += u32::from(!admitted);
                     outputs
                 } else {
-                    let departs = tm.next(now, queue).is_some();
+                    let departs = tm.dequeue(now, queue).is_some();
                     let inputs = Inputs { alpha_shift, fetch: Some(queue), ..Inputs::default() };
                     let outputs = settle(&mut model, inputs, &mut recording);
                     assert_eq!(outputs.iter().any(|out| out.departs == Some(queue)), departs, "event {event}");
                     outputs
                 };
                 tm.advance(now);
-                let by_core: Vec<(usize, u32)> = tm.losses().map(|lost| (lost.queue, lost.bytes)).collect();
+                let by_core: Vec<(usize, u32)> = tm.evictions().map(|lost| (lost.queue, lost.bytes)).collect();
                 let dropped = |out: &Outputs| out.drops.zip(out.packet).map(|(queue, (cells, _))| (queue, cells));
                 let by_circuit: Vec<(usize, u32)> = outputs.iter().filter_map(dropped).collect();
                 assert_eq!(by_circuit, by_core, "event {event}, alpha_shift {alpha_shift}");

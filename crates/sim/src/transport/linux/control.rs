@@ -90,7 +90,16 @@ impl Control {
         match &config.kind {
             TransportKind::Cubic(own) => Self::Cubic(Box::new(Cubic::new(own, config.linux.timer_tick))),
             TransportKind::Dctcp(own) => Self::Dctcp(Dctcp::new(own)),
-            _ => Self::Reno,
+            TransportKind::Reno(_)
+            // They have no stack, and never come here.
+            | TransportKind::Timely(_)
+            | TransportKind::PowerTcp(_)
+            | TransportKind::ThetaPowerTcp(_)
+            | TransportKind::PFabric(_)
+            | TransportKind::Ndp(_)
+            | TransportKind::Udp(_)
+            | TransportKind::Dcqcn(_)
+            | TransportKind::Custom(_) => Self::Reno,
         }
     }
 

@@ -114,7 +114,7 @@ impl LinuxSender {
         self.undo.retransmissions = (out > 0).then_some(out);
     }
 
-    /// Whether the ACK at hand answers a packet from before the first retransmission (RFC 3522).
+    /// Whether the ACK at hand is for a packet from before the first retransmission (RFC 3522).
     pub(super) fn is_from_before(&self, stamp: Instant) -> bool {
         self.undo.first.is_none_or(|first| stamp < first)
     }

@@ -14,22 +14,22 @@ mod sent;
 pub use receiver::LinuxReceiver;
 pub use sender::{Connection, LinuxSender, Writes};
 
-use crate::described::OrOff;
-use crate::described::check::at_least_one;
-use crate::{setting_words, settings};
+use forebay_settings::check::at_least_one;
+use forebay_tm::described::OrOff;
 use forebay_tm::{Bytes, Duration};
+use forebay_tm::{settings, words};
 
 /// How losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
-    /// By time: a packet is lost when one that was sent later has arrived, and a reordering window is over (RACK, RFC 8985). Lost
+    /// By time: a packet is lost when one that was sent later has arrived, and a reordering window is over (RACK, RFC 8985). Eviction
     /// retransmissions are found, too.
     Rack,
-    /// By counting: a packet is lost when three above it have arrived (RFC 6675). Lost retransmissions wait for the timer.
+    /// By counting: a packet is lost when three above it have arrived (RFC 6675). Eviction retransmissions wait for the timer.
     Count,
 }
 
-setting_words! {
+words! {
     LossDetection { Rack = "rack", Count = "count" }
 }
 
@@ -42,7 +42,7 @@ pub enum RateReduction {
     AtOnce,
 }
 
-setting_words! {
+words! {
     RateReduction { Proportional = "proportional", AtOnce = "at-once" }
 }
 
@@ -55,7 +55,7 @@ pub enum Connections {
     Kept,
 }
 
-setting_words! {
+words! {
     Connections { New = "new", Kept = "kept" }
 }
 

@@ -9,7 +9,7 @@ use crate::packet::{Block, Kind, MoreBlocks, Packet, flag};
 use forebay_tm::random::mix;
 use forebay_tm::{Duration, Instant};
 
-/// The `echo` of an answer to a header alone.
+/// The `echo` of a reply to a header alone.
 const NO_ECHO: u32 = u32::MAX;
 /// Acknowledgements for packets out of order that go out at once.
 const AT_ONCE: u32 = 3;
@@ -41,7 +41,7 @@ pub struct LinuxReceiver {
     packets: u32,
     /// What was acknowledged last.
     told: u32,
-    /// Packets that one ACK may answer.
+    /// Packets that one ACK may acknowledge.
     every: u32,
     /// ACKs that go out at once.
     quick: u32,
@@ -234,7 +234,7 @@ impl LinuxReceiver {
         let due = self.expected - self.told >= self.every;
         if due | (self.quick != 0) | packet.has(flag::PUSH) {
             self.quick -= u32::from(self.quick != 0);
-            return self.answer(now, packet);
+            return self.reply(now, packet);
         }
         if self.ack_at == Instant::NEVER {
             self.hold(now, self.ack_delay);
@@ -252,7 +252,7 @@ impl LinuxReceiver {
 
     /// Makes a packet into an ACK of all that has come in.
     #[inline(always)]
-    fn answer(&mut self, now: Instant, packet: &mut Packet) -> Reply {
+    fn reply(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         self.ack_at = Instant::NEVER;
         self.compressed = 0;
         self.told = self.expected;
@@ -260,7 +260,7 @@ impl LinuxReceiver {
         if self.beyond != 0 {
             (packet.block, packet.more) = self.blocks();
         }
-        Reply::Answer
+        Reply::Packet
     }
 
     #[inline(always)]
@@ -330,13 +330,13 @@ impl LinuxReceiver {
         match packet.kind {
             Kind::Probe => {
                 let stamp = packet.sent_at;
-                self.answer(now, packet);
+                self.reply(now, packet);
                 packet.echo = NO_ECHO;
                 packet.sent_at = stamp;
                 if self.received() == 0 {
                     packet.window = packet.window.min(self.handshake_room);
                 }
-                return Reply::Answer;
+                return Reply::Packet;
             }
             Kind::Data if !packet.has(flag::TRIMMED) => {}
             _ => return Reply::Nothing,
@@ -351,7 +351,7 @@ impl LinuxReceiver {
         }
         if seq < self.expected {
             self.quick = self.quick.max(QUICK);
-            return self.answer_duplicate(now, packet);
+            return self.reply_duplicate(now, packet);
         }
         let mut at_once = false;
         let before = self.expected;
@@ -376,7 +376,7 @@ impl LinuxReceiver {
             self.ring.reserve(self.expected, seq - self.expected + 1);
             if self.ring.contains(seq) {
                 self.quick = self.quick.max(QUICK);
-                return self.answer_duplicate(now, packet);
+                return self.reply_duplicate(now, packet);
             }
             self.ring.insert(seq);
             self.beyond += 1;
@@ -400,11 +400,11 @@ impl LinuxReceiver {
             self.marked = now_marked;
             self.hold(now, Duration::ZERO);
             self.is_tick = true;
-            return Reply::Answer;
+            return Reply::Packet;
         }
         if at_once || completes {
             self.quick = self.quick.saturating_sub(1);
-            return self.answer(now, packet);
+            return self.reply(now, packet);
         }
         if self.beyond == 0 {
             return self.acknowledge(now, packet);
@@ -437,13 +437,13 @@ impl LinuxReceiver {
         }
     }
 
-    fn answer_duplicate(&mut self, now: Instant, packet: &mut Packet) -> Reply {
+    fn reply_duplicate(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         let echo = packet.seq;
         self.quick = self.quick.saturating_sub(1);
-        self.answer(now, packet);
+        self.reply(now, packet);
         packet.echo = echo;
         packet.flags |= flag::DUPLICATE;
-        Reply::Answer
+        Reply::Packet
     }
 
     fn fill_gap(&mut self) {
@@ -485,7 +485,7 @@ impl LinuxReceiver {
                 self.repeats += 1;
             }
             self.quick = self.quick.saturating_sub(1);
-            return self.answer(now, packet);
+            return self.reply(now, packet);
         }
         self.compressed += 1;
         if self.compressed == 1 {
@@ -527,7 +527,7 @@ impl LinuxReceiver {
             // All is read, and the sender is told that there is room again.
             self.pause = None;
             if core::mem::take(&mut self.unread) > 0 {
-                return self.answer(now, packet);
+                return self.reply(now, packet);
             }
         }
         if now < self.ack_at {
@@ -540,6 +540,6 @@ impl LinuxReceiver {
                 return Reply::Nothing;
             }
         }
-        self.answer(now, packet)
+        self.reply(now, packet)
     }
 }

@@ -132,6 +132,21 @@ pub(super) struct Parts {
     pub(super) counts_marks: bool,
 }
 
+impl Parts {
+    fn of(config: &TransportConfig) -> Self {
+        let linux = &config.linux;
+        Self {
+            rack: linux.loss_detection == super::LossDetection::Rack,
+            probe: linux.tail_loss_probe,
+            proportional: linux.rate_reduction == RateReduction::Proportional,
+            frto: linux.frto,
+            undo: linux.undo,
+            idle_restart: linux.idle_restart,
+            counts_marks: matches!(config.kind, TransportKind::Dctcp(_)),
+        }
+    }
+}
+
 /// What a connection remembers between two flows.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -153,12 +168,6 @@ impl LinuxSender {
         let limits = Limits::new(common, &flow);
         let draw = mix(flow.seed ^ mix(u64::from(flow.number)));
         let opens = common.handshake && connection.is_none();
-        let mut trip = RoundTrip::new(common.rto_min, common.rto_initial, common.rto_max);
-        if !common.handshake && connection.is_none() {
-            // The connection was opened beforehand, and the handshake has measured the round trip.
-            trip.observe_least(flow.open_rtt);
-            trip.sample(flow.open_rtt, 0, 0);
-        }
         let wire = common.mss + common.header;
         let mut room = room(common, linux);
         if opens {
@@ -174,23 +183,10 @@ impl LinuxSender {
             held_by_pace: false,
             in_host: false,
             paced: linux.pacing,
-            window: Window {
-                size: limits.initial_window,
-                threshold: limits.initial_threshold.unwrap_or(NO_THRESHOLD),
-                credit: 0,
-                max: limits.max_window,
-            },
+            window: first_window(&limits),
             timer: Timer::new(),
             flags: if common.ecn { flag::ECT } else { 0 },
-            parts: Parts {
-                rack: linux.loss_detection == super::LossDetection::Rack,
-                probe: linux.tail_loss_probe,
-                proportional: linux.rate_reduction == RateReduction::Proportional,
-                frto: linux.frto,
-                undo: linux.undo,
-                idle_restart: linux.idle_restart,
-                counts_marks: matches!(config.kind, TransportKind::Dctcp(_)),
-            },
+            parts: Parts::of(config),
             mss: common.mss.max(1),
             packets: flow.packets,
             unscheduled: unscheduled_packets(common, &flow),
@@ -198,18 +194,8 @@ impl LinuxSender {
             bytes: flow.bytes,
             times: Times::new(limits.initial_window.min(flow.packets)),
             board: Board::default(),
-            trip,
-            rack: Rack {
-                sent: Instant::ZERO,
-                seq: 0,
-                repeated: false,
-                rtt: Duration::ZERO,
-                advanced: false,
-                steps: 1,
-                persist: 0,
-                duplicate: false,
-                adjusted: 0,
-            },
+            trip: first_trip(common, &flow, connection.is_some()),
+            rack: Rack::new(),
             control: Control::new(config),
             is_limited: false,
             most_out: 0,
@@ -330,7 +316,7 @@ impl LinuxSender {
 
     /// An ACK has come in; anything else is ignored.
     #[inline]
-    pub fn on_answer(&mut self, now: Instant, packet: &Packet) {
+    pub fn on_reply(&mut self, now: Instant, packet: &Packet) {
         let seq = packet.seq;
         if (packet.kind != Kind::Ack) | (seq > self.next) {
             return;
@@ -512,6 +498,27 @@ impl LinuxSender {
     pub fn stats(&self) -> SenderStats {
         self.stats
     }
+}
+
+/// The window before anything has been acknowledged.
+fn first_window(limits: &Limits) -> Window {
+    Window {
+        size: limits.initial_window,
+        threshold: limits.initial_threshold.unwrap_or(NO_THRESHOLD),
+        credit: 0,
+        max: limits.max_window,
+    }
+}
+
+/// What is known of the round trip at the start of a flow, whose connection may have been kept.
+fn first_trip(common: &Common, flow: &FlowInfo, is_kept: bool) -> RoundTrip {
+    let mut trip = RoundTrip::new(common.rto_min, common.rto_initial, common.rto_max);
+    if !common.handshake && !is_kept {
+        // The connection was opened beforehand, and the handshake has measured the round trip.
+        trip.observe_least(flow.open_rtt);
+        trip.sample(flow.open_rtt, 0, 0);
+    }
+    trip
 }
 
 /// Packets that the window of a handshake can tell of: it is not scaled, and has 16 bits.

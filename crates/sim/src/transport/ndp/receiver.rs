@@ -41,7 +41,7 @@ impl NdpReceiver {
     }
 
     /// A data packet, whole or cut to its header, becomes its ACK or NACK. The header of a packet that has arrived before is
-    /// acknowledged, since it need not be sent again. [`Reply::AnswerAndPull`] asks the host to put the flow into its pull queue,
+    /// acknowledged, since it need not be sent again. [`Reply::PacketAndPull`] asks the host to put the flow into its pull queue,
     /// where it is not yet.
     #[inline]
     pub fn on_packet(&mut self, _now: Instant, packet: &mut Packet) -> Reply {
@@ -72,9 +72,9 @@ impl NdpReceiver {
         }
         if self.owed > 0 && !self.queued {
             self.queued = true;
-            return Reply::AnswerAndPull;
+            return Reply::PacketAndPull;
         }
-        Reply::Answer
+        Reply::Packet
     }
 
     /// The flow's turn in the pull queue has come: counts a pull and returns its number, the `seq` of the pull packet.

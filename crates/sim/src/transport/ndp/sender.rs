@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Sent; no answer yet.
+    /// Sent; no reply yet.
     Outstanding,
     /// Arrived as a header; waits for a pull.
     Nacked,
@@ -33,8 +33,8 @@ struct Sent {
 /// A packet that was turned around by a switch, or whose timer ran out, brings no pull, while the receiver goes on expecting it. The
 /// sender may therefore send one packet without a pull for each of them; but not at once, or an incast would only be repeated. The
 /// packet itself joins the packets to be sent again, and the right to send is *held*. One held right is released
-/// * when a packet comes back and no other answer or pull can be expected (nothing is outstanding, and the receiver has sent all
-///   the pulls that it will), or when most answers of late, over about a first window, were ACKs: then the way back was an
+/// * when a packet comes back and no other reply or pull can be expected (nothing is outstanding, and the receiver has sent all
+///   the pulls that it will), or when most replies of late, over about a first window, were ACKs: then the way back was an
 ///   exception and the packet goes out again at once. These are the two cases of the NDP paper;
 /// * when the retransmission timer runs out;
 /// * at each ACK; and two at each ACK that no pull will follow, so that what is under way doubles every round trip either way.
@@ -47,8 +47,8 @@ struct Sent {
 /// One timer for the flow, for the packet that is outstanding longest, armed lazily: acknowledgements do not touch it; when it
 /// runs out the outstanding packets are looked through, and it is set anew if none is as old as the timeout. If one is, all that are
 /// at least half as old are given up with it, since they were lost together, and one is sent. A sender that has something to send, nothing outstanding and heard nothing for a timeout sends
-/// one packet on the next pull's account: the pull may have been lost. The timeout is `rto_initial` until the first answer,
-/// `rto_min` afterwards, and doubles, up to `rto_max`, each time it runs out until an answer comes.
+/// one packet on the next pull's account: the pull may have been lost. The timeout is `rto_initial` until the first reply,
+/// `rto_min` afterwards, and doubles, up to `rto_max`, each time it runs out until a reply comes.
 #[derive(Clone, Debug)]
 pub struct NdpSender {
     flow: FlowInfo,
@@ -76,15 +76,15 @@ pub struct NdpSender {
     /// Rights to send that are held.
     held: u32,
     /// ACKs and NACKs.
-    answers: u32,
+    replies: u32,
     /// NACKs that brought or will bring a pull.
     nacks: u32,
-    /// Answers of late: ACKs, and NACKs and returns.
+    /// Replies of late: ACKs, and NACKs and returns.
     good: u32,
     bad: u32,
     timer: Instant,
     heard: Instant,
-    answered: bool,
+    replied: bool,
     backoff: u32,
     rto_initial: Duration,
     rto_min: Duration,
@@ -113,13 +113,13 @@ impl NdpSender {
             credit: 0,
             on_account: false,
             held: 0,
-            answers: 0,
+            replies: 0,
             nacks: 0,
             good: 0,
             bad: 0,
             timer: Instant::NEVER,
             heard: now,
-            answered: false,
+            replied: false,
             backoff: 0,
             rto_initial: common.rto_initial,
             rto_min: common.rto_min,
@@ -132,26 +132,28 @@ impl NdpSender {
 
     /// An ACK, a NACK, a pull, or a packet of its own that was turned around.
     #[inline]
-    pub fn on_answer(&mut self, now: Instant, packet: &Packet, _telemetry: Option<&Telemetry>) {
+    pub fn on_reply(&mut self, now: Instant, packet: &Packet, _telemetry: Option<&Telemetry>) {
         self.heard = now;
-        self.answered = true;
+        self.replied = true;
         if self.backoff > 0 {
             self.backoff = 0;
             self.timer = self.timer.min(now + self.timeout());
         }
         match packet.kind {
             Kind::Ack => {
-                self.answers += 1;
+                self.replies += 1;
                 self.on_pull(packet.block.0);
                 self.on_ack(packet);
             }
             Kind::Nack => {
-                self.answers += 1;
+                self.replies += 1;
                 self.on_pull(packet.block.0);
                 self.on_nack(packet);
             }
             Kind::Pull => self.on_pull(packet.seq),
             Kind::Data | Kind::Probe => self.on_return(packet),
+            // Hosts keep frames to themselves.
+            Kind::Pause => {}
         }
         if self.held > 0 && self.nothing_expected() {
             self.release(1);
@@ -244,7 +246,7 @@ impl NdpSender {
         self.sent.get_mut(place as usize)
     }
 
-    /// Counts an answer; old ones fade.
+    /// Counts a reply; old ones fade.
     #[inline]
     fn remember(&mut self, good: bool) {
         if good {
@@ -269,10 +271,10 @@ impl NdpSender {
     /// header, but no more than packets that have arrived there.
     fn pulls_to_come(&self) -> i64 {
         let needed = u64::from(self.flow.packets - self.first) + u64::from(self.nacks);
-        needed.min(u64::from(self.answers)) as i64 - i64::from(self.pulled)
+        needed.min(u64::from(self.replies)) as i64 - i64::from(self.pulled)
     }
 
-    /// Whether no answer and no pull can come unless something is sent that may not be sent.
+    /// Whether no reply and no pull can come unless something is sent that may not be sent.
     fn nothing_expected(&self) -> bool {
         self.outstanding == 0 && self.credit <= 0 && self.next >= self.first && self.pulls_to_come() <= 0
     }
@@ -327,7 +329,7 @@ impl NdpSender {
     }
 
     fn timeout(&self) -> Duration {
-        let base = if self.answered { self.rto_min } else { self.rto_initial };
+        let base = if self.replied { self.rto_min } else { self.rto_initial };
         let longer = base.ps().saturating_mul(1 << self.backoff.min(32));
         Duration::from_ps(longer.min(self.rto_max.ps()).max(base.ps()))
     }

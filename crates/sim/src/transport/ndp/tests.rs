@@ -181,9 +181,9 @@ impl Net {
                 self.last_arrival = self.now;
                 if self.receivers[flow as usize].is_complete() {
                     self.pulls.forget(flow);
-                    assert_eq!(reply, Reply::Answer);
+                    assert_eq!(reply, Reply::Packet);
                 }
-                if reply == Reply::AnswerAndPull {
+                if reply == Reply::PacketAndPull {
                     self.pulls.request(flow);
                     self.arm_pulls();
                 }
@@ -202,7 +202,7 @@ impl Net {
                 }
             }
             Event::AtSender(packet) => {
-                self.senders[packet.flow as usize].on_answer(self.now, &packet, None);
+                self.senders[packet.flow as usize].on_reply(self.now, &packet, None);
                 self.send(packet.flow);
             }
             Event::Timer(flow) => {
@@ -277,15 +277,15 @@ fn the_first_window_goes_out_at_once_and_is_flagged() {
     assert!(first.iter().all(|s| s.flags == flag::ECT | flag::UNSCHEDULED && s.rank == 40 * 1_460));
     let pull = |number| Packet { kind: Kind::Pull, seq: number, ..Packet::default() };
     // The first pull is lost; the second makes up for it, and nothing is gained by an old one.
-    sender.on_answer(Instant::ZERO, &pull(2), None);
+    sender.on_reply(Instant::ZERO, &pull(2), None);
     assert_eq!(core::iter::from_fn(|| sender.poll(Instant::ZERO)).count(), 2);
-    sender.on_answer(Instant::ZERO, &pull(1), None);
+    sender.on_reply(Instant::ZERO, &pull(1), None);
     assert_eq!(sender.poll(Instant::ZERO), None);
     // A packet that was cut goes before new ones.
     let nack = Packet { kind: Kind::Nack, echo: 7, ..Packet::default() };
-    sender.on_answer(Instant::ZERO, &nack, None);
+    sender.on_reply(Instant::ZERO, &nack, None);
     assert_eq!(sender.poll(Instant::ZERO), None);
-    sender.on_answer(Instant::ZERO, &pull(3), None);
+    sender.on_reply(Instant::ZERO, &pull(3), None);
     let again = sender.poll(Instant::ZERO).unwrap();
     assert_eq!((again.seq, again.flags), (7, flag::ECT | flag::RETRANSMISSION));
 }
@@ -298,31 +298,31 @@ fn a_returned_packet_waits_for_a_pull_unless_the_paper_says_otherwise() {
         sender
     };
     let back = |number| Packet { seq: number, flags: flag::TRIMMED | flag::RETURNED, ..Packet::default() };
-    let answer = |kind, number| Packet { kind, echo: number, ..Packet::default() };
+    let reply = |kind, number| Packet { kind, echo: number, ..Packet::default() };
     // Most came through: at once.
     let mut sender = start();
     for number in 0..10 {
-        sender.on_answer(Instant::ZERO, &answer(Kind::Ack, number), None);
+        sender.on_reply(Instant::ZERO, &reply(Kind::Ack, number), None);
     }
-    sender.on_answer(Instant::ZERO, &back(15), None);
+    sender.on_reply(Instant::ZERO, &back(15), None);
     assert_eq!(sender.poll(Instant::ZERO).map(|s| s.seq), Some(15));
-    // Most were cut, and answers are expected: it waits for a pull.
+    // Most were cut, and replies are expected: it waits for a pull.
     let mut sender = start();
     for number in 0..10 {
-        sender.on_answer(Instant::ZERO, &answer(Kind::Nack, number), None);
+        sender.on_reply(Instant::ZERO, &reply(Kind::Nack, number), None);
     }
-    sender.on_answer(Instant::ZERO, &back(15), None);
+    sender.on_reply(Instant::ZERO, &back(15), None);
     assert_eq!(sender.poll(Instant::ZERO), None);
     // All came back: the last of them says that nothing else is expected, and one packet goes out.
     let mut sender = start();
     for number in 0..20 {
         assert_eq!(sender.poll(Instant::ZERO), None);
-        sender.on_answer(Instant::ZERO, &back(number), None);
+        sender.on_reply(Instant::ZERO, &back(number), None);
     }
     assert_eq!(sender.poll(Instant::ZERO).map(|s| s.seq), Some(0));
     assert_eq!(sender.poll(Instant::ZERO), None);
     // It came through: two more.
-    sender.on_answer(Instant::ZERO, &Packet { seq: 1, ..answer(Kind::Ack, 0) }, None);
+    sender.on_reply(Instant::ZERO, &Packet { seq: 1, ..reply(Kind::Ack, 0) }, None);
     assert_eq!(core::iter::from_fn(|| sender.poll(Instant::ZERO)).count(), 2);
 }
 

@@ -170,7 +170,7 @@ pub(crate) const POLICIES: [(&str, &str); 13] = [
 ];
 
 /// Every transport, with what it does with losses made quick.
-pub(crate) const TRANSPORTS: [(&str, &str); 10] = [
+pub(crate) const TRANSPORTS: [(&str, &str); 11] = [
     ("reno", "rto_min = \"200us\"\nrto_initial = \"200us\"\ntimer_tick = \"10us\"\nack_delay = \"100us\""),
     ("cubic", "rto_min = \"200us\"\nrto_initial = \"200us\"\ntimer_tick = \"10us\"\nack_delay = \"100us\""),
     ("dctcp", "rto_min = \"200us\"\nrto_initial = \"200us\"\ntimer_tick = \"10us\"\nack_delay = \"100us\""),
@@ -181,6 +181,7 @@ pub(crate) const TRANSPORTS: [(&str, &str); 10] = [
     ("pfabric", "rto = \"200us\""),
     ("ndp", "rto_min = \"200us\"\nrto_initial = \"200us\"\nack_class = 0"),
     ("udp", ""),
+    ("dcqcn", "timeout = \"200us\""),
 ];
 
 /// Two racks with too little buffer and too few uplinks: queries, random flows, all at once, and closed-loop clients. Half of the

@@ -8,7 +8,7 @@ use forebay_naive::Dice;
 use forebay_tm::admit::{DynamicThresholdsConfig, OccamyConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::schedule::{DrrConfig, SchedulerConfig};
-use forebay_tm::{Bytes, Departure, Instant, Lost, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict, Wire};
+use forebay_tm::{Bytes, Departure, Eviction, Instant, Packet, PacketId, PerQueue, Rate, Tm, TmConfig, Verdict, Wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -57,7 +57,7 @@ pub(crate) fn packet(id: u64, port: usize, queue: usize, bytes: u32) -> Packet {
 /// Offers a packet and expects that nothing else is lost over it.
 pub(crate) fn offer(tm: &mut Tm, now: Instant, packet: &Packet) -> Verdict {
     let outcome = tm.offer(now, packet, Wire::Busy);
-    assert_eq!(tm.losses().next(), None);
+    assert_eq!(tm.evictions().next(), None);
     outcome.verdict()
 }
 
@@ -67,8 +67,8 @@ pub(crate) fn is_queued(verdict: Verdict) -> bool {
 
 /// The next packet of a port, which loses nothing over it.
 pub(crate) fn send(tm: &mut Tm, now: Instant, port: usize) -> Option<Departure> {
-    let departure = tm.next(now, port);
-    assert_eq!(tm.losses().next(), None);
+    let departure = tm.dequeue(now, port);
+    assert_eq!(tm.evictions().next(), None);
     departure
 }
 
@@ -198,19 +198,19 @@ pub(crate) fn with_operations(
 pub(crate) enum Outcome {
     Arrived(Verdict),
     Sent(Option<Departure>),
-    Lost(Lost),
+    Lost(Eviction),
 }
 
 /// Applies an operation and notes everything that comes out.
 pub(crate) fn apply(tm: &mut Tm, now: Instant, op: &Op, outcomes: &mut Vec<Outcome>) {
     let outcome = match op {
         Op::Arrive { packet, .. } => Some(Outcome::Arrived(tm.offer(now, packet, Wire::Busy).verdict())),
-        Op::Transmit { port, .. } => Some(Outcome::Sent(tm.next(now, *port))),
+        Op::Transmit { port, .. } => Some(Outcome::Sent(tm.dequeue(now, *port))),
         Op::Settle { .. } => {
             tm.advance(now);
             None
         }
     };
-    outcomes.extend(tm.losses().map(Outcome::Lost));
+    outcomes.extend(tm.evictions().map(Outcome::Lost));
     outcomes.extend(outcome);
 }

@@ -171,7 +171,7 @@ impl LinuxSender {
         Some(Segment { kind: Kind::Probe, seq: 0, payload: 0, rank, flags: flag::UNSCHEDULED })
     }
 
-    /// The answer to the header of the handshake.
+    /// The reply to the header of the handshake.
     pub(in crate::transport::linux) fn open(&mut self, now: Instant, packet: &Packet) {
         self.special &= !(special::OPENING | special::KNOCK);
         self.timer.stop();

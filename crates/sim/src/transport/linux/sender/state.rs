@@ -102,6 +102,23 @@ pub(in crate::transport::linux) struct Rack {
     pub(in crate::transport::linux) adjusted: u32,
 }
 
+impl Rack {
+    /// Before anything has arrived.
+    pub(super) fn new() -> Self {
+        Self {
+            sent: Instant::ZERO,
+            seq: 0,
+            repeated: false,
+            rtt: Duration::ZERO,
+            advanced: false,
+            steps: 1,
+            persist: 0,
+            duplicate: false,
+            adjusted: 0,
+        }
+    }
+}
+
 /// Whether a cut of the window may be taken back.
 #[derive(Clone, Debug)]
 pub(in crate::transport::linux) struct Undo {
