@@ -76,24 +76,25 @@ impl Link {
     /// Puts a packet behind those in flight; there is room. Returns whether it is the only one.
     #[inline(always)]
     fn put(&mut self, packet: InFlight) -> bool {
-        let places = self.ring.len();
-        self.ring[self.put as usize & (places - 1)] = packet;
-        let only = self.put + places as u64 == self.full_at;
-        self.put += 1;
-        only
+        let (put, places) = (self.put, self.ring.len());
+        self.ring[put as usize & (places - 1)] = packet;
+        self.put = put + 1;
+        put + places as u64 == self.full_at
     }
 
-    /// Takes the first packet in flight; says when the next one arrives, if there is one.
+    /// Takes the first packet in flight, and gives the key of the arrival of the next one, if there is one.
     #[inline(always)]
-    fn take(&mut self) -> (Metadata, Option<Instant>) {
-        let places = self.ring.len();
+    fn take(&mut self, clock: Clock) -> (Metadata, Key) {
         // So many have been taken as places are missing from `full_at`, which is the same place of the ring.
-        let metadata = self.ring[self.full_at as usize & (places - 1)].metadata;
-        self.full_at += 1;
-        if self.put + places as u64 == self.full_at {
-            return (metadata, None);
-        }
-        (metadata, Some(self.ring[self.full_at as usize & (places - 1)].arrival))
+        let (first, places) = (self.full_at, self.ring.len());
+        self.full_at = first + 1;
+        let key = if self.put + places as u64 == first + 1 {
+            NEVER
+        } else {
+            let next = self.ring[(first + 1) as usize & (places - 1)].arrival;
+            clock.arrival(next, self.rank, self.salt)
+        };
+        (self.ring[first as usize & (places - 1)].metadata, key)
     }
 
     /// What it has started to send before this time. It may have been given more than that.
@@ -134,13 +135,29 @@ impl Link {
         !self.up || self.put + self.ring.len() as u64 == self.full_at
     }
 
-    /// How long a packet takes: [`Rate::serialization`], mostly without a division.
-    fn known_time_of(&mut self, bytes: u32) -> u64 {
-        if self.known_bytes != bytes {
-            self.known_bytes = bytes;
-            self.known_time = self.rate.serialization(u64::from(bytes));
+    /// How long a packet takes. `this` is the number of the link, and when the transmission starts.
+    #[inline(always)]
+    fn time_of(&mut self, metadata: Metadata, this: (u32, Instant), trails: &mut Trails) -> u64 {
+        if self.byte_time != 0 {
+            // Less than the longest hop: that is checked.
+            return self.byte_time * u64::from(metadata.bytes());
         }
-        self.known_time.ps()
+        self.time_and_trail(metadata, this, trails)
+    }
+
+    /// The same where a byte does not take whole picoseconds, or where trails are kept: [`Rate::serialization`], mostly without a
+    /// division.
+    #[inline(never)]
+    fn time_and_trail(&mut self, metadata: Metadata, (link, start): (u32, Instant), trails: &mut Trails) -> u64 {
+        if self.known_bytes != metadata.bytes() {
+            self.known_bytes = metadata.bytes();
+            self.known_time = self.rate.serialization(u64::from(metadata.bytes()));
+        }
+        let time = self.known_time.ps();
+        if trails.on {
+            trails.hop(metadata.packet, link, start, time, self.delay);
+        }
+        time
     }
 
     /// Doubles the ring, which is full.
@@ -260,9 +277,9 @@ impl Wires {
     /// Starts to send a packet. Returns when the wire is free again.
     #[inline(always)]
     pub(crate) fn send(&mut self, link: u32, metadata: Metadata, start: Instant) -> Instant {
-        // No run lasts until the end of time.
-        let end = Instant::from_ps(start.ps() + self.time_of(link, metadata, start));
         let wire = &mut self.links[link as usize];
+        // No run lasts until the end of time.
+        let end = Instant::from_ps(start.ps() + wire.time_of(metadata, (link, start), &mut self.trails));
         let launch = wire.launch(metadata, end, self.clock);
         self.see_to(launch, link, metadata);
         end
@@ -276,34 +293,11 @@ impl Wires {
             return false;
         }
         let start = now.max(wire.free_at);
-        let end = Instant::from_ps(start.ps() + self.time_of(link, metadata, start));
-        let wire = &mut self.links[link as usize];
+        let end = Instant::from_ps(start.ps() + wire.time_of(metadata, (link, start), &mut self.trails));
         wire.free_at = end;
         let launch = wire.launch(metadata, end, self.clock);
         self.see_to(launch, link, metadata);
         true
-    }
-
-    /// How long a packet takes on a link where its transmission starts now.
-    #[inline(always)]
-    fn time_of(&mut self, link: u32, metadata: Metadata, start: Instant) -> u64 {
-        let byte_time = self.links[link as usize].byte_time;
-        if byte_time != 0 {
-            // Less than the longest hop: that is checked.
-            return byte_time * u64::from(metadata.bytes());
-        }
-        self.time_and_trail(link, metadata, start)
-    }
-
-    /// The same where a byte does not take whole picoseconds, or where trails are kept.
-    #[inline(never)]
-    fn time_and_trail(&mut self, link: u32, metadata: Metadata, start: Instant) -> u64 {
-        let wire = &mut self.links[link as usize];
-        let time = wire.known_time_of(metadata.bytes());
-        if self.trails.on {
-            self.trails.hop(metadata.packet, link, start, time, wire.delay);
-        }
-        time
     }
 
     /// Keeps the trails of all packets from now on. No link then has the short way to the time of a packet.
@@ -361,13 +355,7 @@ impl Wires {
     /// Takes the packet that arrives now from a link, and gives the key of the next arrival.
     #[inline(always)]
     pub(crate) fn take(&mut self, link: u32) -> (Metadata, Key) {
-        let wire = &mut self.links[link as usize];
-        let (metadata, next) = wire.take();
-        let key = match next {
-            Some(arrival) => self.clock.arrival(arrival, wire.rank, wire.salt),
-            None => NEVER,
-        };
-        (metadata, key)
+        self.links[link as usize].take(self.clock)
     }
 
     /// The node with the earliest event, and that event.
@@ -461,10 +449,10 @@ mod tests {
         ) {
             let rate = Rate::from_bps(rate);
             let mut wires = Wires::new(vec![EventQueue::new(1)], false);
-            let link = wires.connect(rate, Duration::ZERO, 0, 0, 0) as usize;
+            let link = wires.connect(rate, Duration::ZERO, 0, 0, 0);
             for bytes in sizes {
-                let packet = Metadata::inside(0, bytes);
-                prop_assert_eq!(wires.time_of(link as u32, packet, Instant::ZERO), rate.serialization(u64::from(bytes)).ps());
+                let end = wires.send(link, Metadata::inside(0, bytes), Instant::ZERO);
+                prop_assert_eq!(end, Instant::ZERO + rate.serialization(u64::from(bytes)));
             }
         }
     }

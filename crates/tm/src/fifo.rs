@@ -33,27 +33,31 @@ struct Leaving {
     bytes: u32,
 }
 
-/// A port and its queue. Its size is a power of two, which makes finding it a shift.
+/// A port and its queue. Its size is a power of two, which makes finding it a shift. The order of the fields is fixed: two counters that
+/// change together and stood side by side would be packed into a vector register, which costs more.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Port {
+    /// Packets that were admitted.
+    packets_in: u64,
     /// The packets that wait, in order: a ring of a power of two places.
     ring: Box<[Leaving]>,
-    /// How many have left, and how many have come to wait.
-    head: u32,
-    tail: u32,
     /// `q_i`, and the largest so far.
     bytes: u64,
     peak: u64,
     /// The factor of its threshold. Infinite under complete sharing.
     alpha: f64,
-    admitted: Count,
+    /// How many have left, and how many have come to wait.
+    head: u32,
+    tail: u32,
+    /// The bytes of the packets that were admitted.
+    bytes_in: u64,
 }
 
 impl Port {
     fn new(alpha: f64) -> Self {
         let ring = vec![Leaving::default(); 4].into_boxed_slice();
-        Self { ring, head: 0, tail: 0, bytes: 0, peak: 0, alpha, admitted: Count::default() }
+        Self { packets_in: 0, ring, bytes: 0, peak: 0, alpha, head: 0, tail: 0, bytes_in: 0 }
     }
 
     /// Takes the packets that have left by now off the books. Returns their bytes.
@@ -117,11 +121,30 @@ pub struct FifoTm {
 }
 
 impl FifoTm {
+    /// Whether settings make it certain on arrival when a packet leaves: see [`FifoTm::new`].
+    pub fn suits(config: &ValidConfig) -> bool {
+        Self::rules(config).is_some()
+    }
+
     /// A traffic manager with an empty buffer at time 0. `None` if these settings do not make it certain when a packet
     /// leaves: there has to be one queue a port, charged by the byte and in order of arrival, without a limit in
     /// packets, without trimming, under dynamic thresholds without a reserve or complete sharing, with a step above
     /// which packets are marked, if any are.
     pub fn new(config: ValidConfig) -> Option<Self> {
+        let (alpha, step) = Self::rules(&config)?;
+        Some(Self {
+            ports: vec![Port::new(alpha); config.rates.len()],
+            capacity: config.buffer.get(),
+            used: 0,
+            peak: 0,
+            step,
+            stats: vec![QueueStats::default(); config.rates.len()],
+            config,
+        })
+    }
+
+    /// The factor of thresholds, and where marking starts.
+    fn rules(config: &ValidConfig) -> Option<(f64, u64)> {
         let alpha = match &config.policy {
             PolicyConfig::DynamicThresholds(DynamicThresholdsConfig { alpha, reserved: 0.0 }) => alpha.at(0),
             PolicyConfig::CompleteSharing(_) => f64::INFINITY,
@@ -138,15 +161,7 @@ impl FifoTm {
         if config.queues != 1 || !in_order || !by_the_byte || !unlimited {
             return None;
         }
-        Some(Self {
-            ports: vec![Port::new(alpha); config.rates.len()],
-            capacity: config.buffer.get(),
-            used: 0,
-            peak: 0,
-            step,
-            stats: vec![QueueStats::default(); config.rates.len()],
-            config,
-        })
+        Some((alpha, step))
     }
 
     /// A packet arrives, for a port whose wire has sent what it was given before at `free_at`. If it is queued, it
@@ -166,7 +181,8 @@ impl FifoTm {
             return self.offer_by_the_truth(now, port, bytes, ect, free_at);
         }
         let marked = ect & (state.bytes >= self.step);
-        state.admitted.add(bytes);
+        state.packets_in += 1;
+        state.bytes_in += u64::from(bytes);
         if high > state.peak {
             state.peak = high;
         }
@@ -176,8 +192,9 @@ impl FifoTm {
         }
         if marked {
             self.stats[port as usize].marked.add(bytes);
+            return Verdict::Queued { marked: true };
         }
-        Verdict::Queued { marked }
+        Verdict::Queued { marked: false }
     }
 
     /// [`FifoTm::offer`] after all ports have been brought up to date.
@@ -251,7 +268,8 @@ impl View for FifoTm {
         let port = &self.ports[queue];
         let waiting = Count { packets: u64::from(port.waiting()), bytes: port.bytes };
         let peak = Bytes::new(port.peak);
-        let totals = Totals { admitted: port.admitted, waiting, waiting_whole: waiting, peak };
+        let admitted = Count { packets: port.packets_in, bytes: port.bytes_in };
+        let totals = Totals { admitted, waiting, waiting_whole: waiting, peak };
         Counters::new(&totals, &self.stats[queue])
     }
 

@@ -18,7 +18,7 @@ use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Alive, Ports, Routes};
 use crate::scenario::Scenario;
-use crate::switch::Switch;
+use crate::switch::{Slots, Switch};
 use crate::traffic::Traffic;
 use crate::transport::TransportKind;
 use crate::wires::Wires;
@@ -31,20 +31,22 @@ impl<'s> World<'s> {
     pub fn new(scenario: &'s Scenario, plan: &TrafficPlan) -> Self {
         let (network, measure, seed) = (&scenario.network, &scenario.measure, scenario.seed);
         let telemetry = scenario.transports.iter().any(|(_, config)| config.kind.settings().wants_telemetry());
-        let degrees = degrees(scenario);
+        let tracer = Tracer::new(!measure.trace_flows.is_empty(), &measure.trace_switches, network.switches.len());
+        let watched = telemetry || tracer.is_active();
+        // What happens to a link comes too late for packets that were put on it before they are sent.
+        let watch = watched || !scenario.changes.is_empty();
         let cabling = Ports::new(network);
-        let mut wires = Wires::new(event_queues(scenario, &degrees), telemetry);
-        let links = connect(scenario, &cabling, &mut wires, &degrees);
+        let slots = slots(scenario, &cabling, watch);
+        let event_queues = slots.iter().map(|slots| EventQueue::new(slots.count)).collect();
+        let mut wires = Wires::new(event_queues, telemetry);
+        let links = connect(scenario, &cabling, &mut wires, &slots);
         let mut flows = flow_table(scenario, plan);
         let mut traffic = Traffic::new(plan, seed);
         let starts = starts(scenario, plan, &mut traffic, &mut flows);
         let alive = Alive::all(network);
         let routes = Routes::new(network, &cabling, &alive);
-        let tracer = Tracer::new(!measure.trace_flows.is_empty(), &measure.trace_switches, network.switches.len());
-        let watched = telemetry || tracer.is_active();
         let hosts = hosts(scenario, starts, &links, &flows, &wires);
-        // What happens to a link comes too late for packets that were put on it before they are sent.
-        let switches = switches(scenario, &links, &routes, watched || !scenario.changes.is_empty());
+        let switches = switches(scenario, &links, &routes, watch);
         for (number, host) in hosts.iter().enumerate() {
             let key = host.next_start(&flows, &wires);
             wires.announce(number as u32, host::slot::STARTS, key);
@@ -93,22 +95,15 @@ impl<'s> World<'s> {
     }
 }
 
-/// Cables that end at each node.
-fn degrees(scenario: &Scenario) -> Vec<usize> {
-    let mut degrees = vec![0usize; scenario.network.nodes()];
-    for cable in &scenario.network.cables {
-        degrees[cable.a as usize] += 1;
-        degrees[cable.b as usize] += 1;
-    }
-    degrees
-}
-
-/// The event queue of each node.
-fn event_queues(scenario: &Scenario, degrees: &[usize]) -> Vec<EventQueue> {
-    let (hosts, switches) = degrees.split_at(scenario.network.hosts.len());
-    let of_hosts = hosts.iter().map(|_| host::slot::COUNT);
-    let of_switches = switches.iter().zip(&scenario.switches).map(|(ports, setup)| Switch::slots(*ports, setup));
-    of_hosts.chain(of_switches).map(EventQueue::new).collect()
+/// The slots of each node's event queue.
+fn slots(scenario: &Scenario, cabling: &Ports, watch: bool) -> Vec<Slots> {
+    let network = &scenario.network;
+    let of_hosts = network.hosts.iter().map(|_| Slots { count: host::slot::COUNT, first_arrival: host::slot::ARRIVAL });
+    let of_switches = scenario.switches.iter().enumerate().map(|(switch, setup)| {
+        let ports = cabling.of(network.switch_node(switch)).len();
+        Switch::slots(ports, setup, watch)
+    });
+    of_hosts.chain(of_switches).collect()
 }
 
 /// The flows of a plan.

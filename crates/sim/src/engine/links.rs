@@ -1,11 +1,10 @@
 //! The links of a network: two for each cable, and those from switches to themselves.
 
 use crate::event_queue::salt;
-use crate::host;
 use crate::network::CablePlan;
 use crate::routing::Ports;
 use crate::scenario::{Scenario, SwitchSetup};
-use crate::switch::{HOST_RATE, Switch};
+use crate::switch::{HOST_RATE, Slots};
 use crate::wires::Wires;
 use forebay_tm::{Duration, Rate};
 
@@ -49,7 +48,7 @@ fn recirculation(setup: &SwitchSetup, ports: usize) -> Option<(usize, Rate, Dura
 
 /// Makes two links for each cable, which end at the arrival slots of their nodes' ports, and the recirculation links
 /// of switches that mirror.
-pub(super) fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, degrees: &[usize]) -> FabricLinks {
+pub(super) fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, slots: &[Slots]) -> FabricLinks {
     let (network, seed) = (&scenario.network, scenario.seed);
     let hosts = network.hosts.len();
     // Names for recirculation links, behind those of the cables.
@@ -57,12 +56,12 @@ pub(super) fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, d
     let mut links = FabricLinks {
         first_incoming: Vec::new(),
         of_cable: vec![[0; 2]; network.cables.len()],
-        outgoing: degrees.iter().map(|ports| vec![0; *ports]).collect(),
+        outgoing: (0..network.nodes()).map(|node| vec![0; cabling.of(node as u32).len()]).collect(),
     };
-    for (node, ports) in degrees.iter().enumerate() {
+    for (node, Slots { first_arrival: first_slot, .. }) in slots.iter().enumerate() {
+        let ports = cabling.of(node as u32).len();
         links.first_incoming.push(wires.links.len() as u32);
         let setup = node.checked_sub(hosts).map(|switch| &scenario.switches[switch]);
-        let first_slot = setup.map_or(host::slot::ARRIVAL, |setup| Switch::slots(*ports, setup) / 2);
         for (number, port) in cabling.of(node as u32).iter().enumerate() {
             let slot = first_slot + number;
             let cable = &network.cables[port.link.cable];
@@ -78,7 +77,7 @@ pub(super) fn connect(scenario: &Scenario, cabling: &Ports, wires: &mut Wires, d
                 link.set_rate(HOST_RATE);
             }
         }
-        let Some((pipelines, rate, delay)) = setup.and_then(|setup| recirculation(setup, *ports)) else { continue };
+        let Some((pipelines, rate, delay)) = setup.and_then(|setup| recirculation(setup, ports)) else { continue };
         for (pipeline, name) in (0..pipelines).zip(&mut names) {
             let slot = first_slot + ports + pipeline;
             wires.connect(rate, delay, node as u32, slot as u32, salt(seed, name));

@@ -15,12 +15,10 @@ pub(crate) struct FifoSwitch {
 }
 
 impl FifoSwitch {
-    /// Gives back what it was given if not all buffers are such that it is known when packets leave.
-    pub(super) fn new(forwarding: Forwarding, setup: &SwitchSetup) -> Result<Self, Forwarding> {
-        match setup.buffers.iter().map(|config| FifoTm::new(config.clone())).collect() {
-            Some(buffers) => Ok(Self { forwarding, buffers }),
-            None => Err(forwarding),
-        }
+    /// All buffers have to be such that it is known when packets leave: [`FifoTm::suits`].
+    pub(super) fn new(forwarding: Forwarding, setup: &SwitchSetup) -> Self {
+        let buffers = setup.buffers.iter().filter_map(|config| FifoTm::new(config.clone())).collect();
+        Self { forwarding, buffers }
     }
 
     fn advance(&mut self, until: Instant) {
@@ -28,16 +26,18 @@ impl FifoSwitch {
         self.buffers.iter_mut().for_each(|tm| tm.advance(last));
     }
 
-    /// Sees to a packet that was marked or dropped. Returns whether it goes to the wire.
+    /// Sees to a packet that was marked or dropped.
     #[cold]
     #[inline(never)]
-    fn is_sent(&mut self, now: Instant, number: usize, metadata: Metadata, verdict: Verdict, net: &mut Net) -> bool {
+    fn mark_or_drop(&mut self, now: Instant, number: usize, metadata: Metadata, verdict: Verdict, net: &mut Net) {
         let packet = net.wires.arena.get_mut(metadata.packet);
         let flow = packet.flow;
         if verdict == (Verdict::Queued { marked: true }) {
             packet.flags |= flag::CE;
             net.flows.marked(flow);
-            return true;
+            let port = &mut self.forwarding.ports[number];
+            port.free_at = net.wires.send(port.out, metadata, now.max(port.free_at));
+            return;
         }
         net.flows.dropped(flow);
         let buffer = self.forwarding.ports[number].buffer as usize;
@@ -46,7 +46,6 @@ impl FifoSwitch {
             self.forwarding.keep_drop(now, number, (metadata.packet, reason), &self.buffers[buffer], net);
         }
         net.wires.arena.remove(metadata.packet);
-        false
     }
 }
 
@@ -88,9 +87,10 @@ impl SwitchKind for FifoSwitch {
         let port = &mut self.forwarding.ports[number];
         let tm = &mut self.buffers[port.buffer as usize];
         let verdict = tm.offer(now, port.local, metadata.bytes(), metadata.ect(), port.free_at);
-        if verdict == (Verdict::Queued { marked: false }) || self.is_sent(now, number, metadata, verdict, cx.net) {
-            let port = &mut self.forwarding.ports[number];
+        if verdict == (Verdict::Queued { marked: false }) {
             port.free_at = cx.net.wires.send(port.out, metadata, now.max(port.free_at));
+        } else {
+            self.mark_or_drop(now, number, metadata, verdict, cx.net);
         }
         None
     }

@@ -31,7 +31,7 @@ use crate::packet::Metadata;
 use crate::scenario::SwitchSetup;
 use fifo::FifoSwitch;
 use forebay_script::trace::Event;
-use forebay_tm::{Instant, View};
+use forebay_tm::{FifoTm, Instant, View};
 use lossless::LosslessSwitch;
 use mirror::MirrorSwitch;
 use scripted::ScriptedSwitch;
@@ -99,7 +99,7 @@ fn run_sized<K: SwitchKind, const NODES: usize>(
     horizon: Key,
     net: &mut Net,
 ) {
-    let first_arrival = FixedEventQueue::<NODES>::ARRIVALS;
+    let first_arrival = if K::TRANSMITS { FixedEventQueue::<NODES>::ARRIVALS } else { 0 };
     let mut cx = Context { events, net };
     loop {
         let key = cx.events.next();
@@ -109,11 +109,11 @@ fn run_sized<K: SwitchKind, const NODES: usize>(
         cx.net.events += 1;
         let now = cx.net.wires.clock.instant(key);
         let slot = key.slot();
-        if K::TRANSMITS && slot < first_arrival {
+        if slot < first_arrival {
             switch.due(now, slot, cx.reborrow());
             continue;
         }
-        let from = slot & (first_arrival - 1);
+        let from = slot - first_arrival;
         let (metadata, next) = cx.net.wires.take(switch.forwarding().first_incoming + from as u32);
         cx.events.set(slot, next);
         if let Some(rejected) = switch.arrive(now, from, metadata, cx.reborrow()) {
@@ -134,6 +134,14 @@ macro_rules! run_for_slots {
 
 /// Slots that the event queue of a chip, or of a switch that pauses, may have: each number has a copy of the loop.
 const CHIP_SLOTS: [usize; 2] = [32, 256];
+
+/// The slots of a node's event queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    pub(crate) count: usize,
+    /// That of the arrivals at its first port; those of its other ports follow.
+    pub(crate) first_arrival: usize,
+}
 
 /// One of the kinds.
 pub(crate) enum Switch {
@@ -182,27 +190,37 @@ impl Switch {
         if let Some(mirror) = &setup.mirror {
             return Self::Mirror(MirrorSwitch::new(PlainSwitch::new(forwarding, setup), mirror));
         }
-        if watch {
-            return Self::Plain(PlainSwitch::new(forwarding, setup));
+        if Self::is_fifo(setup, watch) {
+            return Self::Fifo(FifoSwitch::new(forwarding, setup));
         }
-        match FifoSwitch::new(forwarding, setup) {
-            Ok(fifo) => Self::Fifo(fifo),
-            Err(forwarding) => Self::Plain(PlainSwitch::new(forwarding, setup)),
-        }
+        Self::Plain(PlainSwitch::new(forwarding, setup))
     }
 
-    /// Slots of its event queue: the ends of transmissions in the lower half, arrivals in the upper half; ports inside the switch come last in
-    /// both. Switches that mirror or play a script have all there can be, programmable chips and those that pause one of a few numbers.
-    pub(crate) fn slots(ports: usize, setup: &SwitchSetup) -> usize {
-        if let Some(chip) = &setup.chip {
-            let needed = 2 * (ports + chip.inside(ports));
-            return CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
+    /// Whether it is known on arrival when packets leave, and nobody would `watch` them meanwhile.
+    fn is_fifo(setup: &SwitchSetup, watch: bool) -> bool {
+        let is_plain =
+            setup.script.is_none() && setup.chip.is_none() && setup.ingress.is_none() && setup.mirror.is_none();
+        is_plain && !watch && setup.buffers.iter().all(FifoTm::suits)
+    }
+
+    /// The slots of its event queue. A switch of FIFOs has arrivals only. Others have the ends of transmissions in the lower half,
+    /// arrivals in the upper half; ports inside the switch come last in both. Switches that mirror or play a script have all there can
+    /// be, programmable chips and those that pause one of a few numbers.
+    pub(crate) fn slots(ports: usize, setup: &SwitchSetup, watch: bool) -> Slots {
+        if Self::is_fifo(setup, watch) {
+            return Slots { count: ports.next_power_of_two(), first_arrival: 0 };
         }
-        if setup.ingress.is_some() {
-            let needed = 2 * (ports + 1);
-            return CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
-        }
-        if setup.mirror.is_some() || setup.script.is_some() { MAX_SLOTS } else { 2 * ports.next_power_of_two() }
+        let one_of_few = |needed| CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
+        let count = if let Some(chip) = &setup.chip {
+            one_of_few(2 * (ports + chip.inside(ports)))
+        } else if setup.ingress.is_some() {
+            one_of_few(2 * (ports + 1))
+        } else if setup.mirror.is_some() || setup.script.is_some() {
+            MAX_SLOTS
+        } else {
+            2 * ports.next_power_of_two()
+        };
+        Slots { count, first_arrival: count / 2 }
     }
 
     /// Handles all events before the horizon.

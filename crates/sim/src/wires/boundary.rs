@@ -132,7 +132,7 @@ impl Wires {
                     leaving.start = leaving.start.min(start);
                     return true;
                 }
-                let (metadata, _) = link.take();
+                let (metadata, _) = link.take(self.clock);
                 let slot = metadata.packet;
                 mail.packets.push(Crossing { arrival, link: *number, metadata, packet: *self.arena.get(slot) });
                 mail.telemetry.extend(self.arena.telemetry(slot));
