@@ -11,6 +11,8 @@ use crate::verdict::Reason;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueueStats {
     dropped: [Count; Reason::COUNT],
+    /// Packets dropped for any reason, so that a sample need not add them up.
+    pub(crate) dropped_packets: u64,
     pub(crate) trimmed: Count,
     pub(crate) returned: Count,
     pub(crate) marked: Count,
@@ -26,11 +28,13 @@ pub(crate) struct QueueStats {
 impl QueueStats {
     pub(crate) fn drop(&mut self, reason: Reason, bytes: u32) {
         self.dropped[reason as usize].add(bytes);
+        self.dropped_packets += 1;
     }
 
     /// The caller has kept the header of a packet that was dropped: the drop is taken back, and counts as trimmed.
     pub(crate) fn keep_header(&mut self, reason: Reason, bytes: u32) {
         self.dropped[reason as usize].take_back(bytes);
+        self.dropped_packets -= 1;
         self.mirrored.add(bytes);
     }
 

@@ -281,6 +281,10 @@ impl View for FifoTm {
         Bytes::new(self.peak)
     }
 
+    fn dropped_packets(&self) -> u64 {
+        self.stats.iter().map(|stats| stats.dropped_packets).sum()
+    }
+
     fn memory_reads(&self) -> MemoryReads {
         MemoryReads { transmission: Bytes::new(self.pool_counters().sent.bytes), expulsion: Bytes::ZERO }
     }

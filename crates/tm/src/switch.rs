@@ -497,6 +497,10 @@ impl View for Tm {
         Counters::new(&self.path.buffer.queues[queue].totals(), &self.path.stats[queue])
     }
 
+    fn dropped_packets(&self) -> u64 {
+        self.path.stats.iter().map(|stats| stats.dropped_packets).sum()
+    }
+
     fn memory_reads(&self) -> MemoryReads {
         MemoryReads {
             transmission: Bytes::new(self.pool_counters().sent.bytes + self.path.buffer.read_beyond_sent),

@@ -25,6 +25,8 @@ pub trait View {
     fn threshold(&self, queue: usize) -> Option<Threshold>;
     /// The counters of a queue.
     fn queue_counters(&self, queue: usize) -> Counters;
+    /// Packets that were dropped, pushed out or expelled so far, in all queues.
+    fn dropped_packets(&self) -> u64;
     /// The most bytes that were ever charged to the queues of a port.
     fn port_peak(&self, port: usize) -> Bytes;
     /// The most bytes that were ever charged to all queues.

@@ -201,7 +201,7 @@ fn watch(at: Instant, number: usize, buffer: usize, switch: &Switch) -> Timeline
         longest: (switch.forwarding().port_number(buffer, longest / queues) as u32, (longest % queues) as u32),
         longest_bytes: bytes,
         threshold: tm.threshold(longest).map(|threshold| threshold.value),
-        drops: tm.pool_counters().dropped.packets,
+        drops: tm.dropped_packets(),
     }
 }
 

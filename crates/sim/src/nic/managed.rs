@@ -21,7 +21,7 @@ impl Managed {
 
     /// Packets dropped here.
     pub(super) fn drops(&self) -> u64 {
-        self.tm.pool_counters().dropped.packets
+        self.tm.dropped_packets()
     }
 
     #[inline(never)]
