@@ -2,6 +2,7 @@
 
 use crate::flow::{Application, FlowRecord, FlowSpec, NONE};
 use crate::nic::End;
+use crate::routing::{Address, Addresses};
 use crate::transport::linux::Connection;
 use crate::transport::{Receiver, Sender, TransportConfig};
 use forebay_tm::random::mix;
@@ -11,8 +12,9 @@ use std::collections::{BTreeMap, HashMap};
 /// What packets need of their flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
-    pub(crate) src: u32,
-    pub(crate) dst: u32,
+    /// The addresses of its source and of its destination.
+    pub(crate) source: Address,
+    pub(crate) destination: Address,
     /// Its sender and receiver in their slabs, while it has them.
     pub(crate) sender: u32,
     pub(crate) receiver: u32,
@@ -111,6 +113,7 @@ pub(crate) struct FlowTable {
     pub(crate) held: Duration,
     /// Flows with an end that have not arrived whole. In a partition: how many more there are than when the run began.
     pub(crate) unfinished: i64,
+    addresses: Addresses,
     seed: u64,
     /// If this is the table of one of several partitions.
     shared: Option<Shared>,
@@ -143,7 +146,7 @@ pub(crate) enum News {
 }
 
 impl FlowTable {
-    pub(crate) fn new(transports: Vec<TransportConfig>, seed: u64) -> Self {
+    pub(crate) fn new(transports: Vec<TransportConfig>, addresses: Addresses, seed: u64) -> Self {
         Self {
             flows: Vec::new(),
             records: Vec::new(),
@@ -154,6 +157,7 @@ impl FlowTable {
             applications: BTreeMap::new(),
             held: Duration::ZERO,
             unfinished: 0,
+            addresses,
             seed,
             shared: None,
         }
@@ -169,7 +173,7 @@ impl FlowTable {
             held: self.held,
             unfinished: if part == 0 { self.unfinished } else { 0 },
             shared: Some(Shared { next: first + part as u32, stride: parts as u32, news: Vec::new() }),
-            ..Self::new(self.transports.clone(), self.seed)
+            ..Self::new(self.transports.clone(), self.addresses.clone(), self.seed)
         };
         (0..parts).map(part).collect()
     }
@@ -228,8 +232,8 @@ impl FlowTable {
         let common = &self.transports[usize::from(spec.transport)].common;
         let hash = mix(self.seed ^ mix(name));
         self.flows.push(Flow {
-            src: spec.src,
-            dst: spec.dst,
+            source: self.address(spec.src),
+            destination: self.address(spec.dst),
             sender: NONE,
             receiver: NONE,
             queues: [NONE; 2],
@@ -276,8 +280,13 @@ impl FlowTable {
         self.records[flow as usize].marks += 1;
     }
 
-    pub(crate) fn source(&self, flow: u32) -> u32 {
-        self.flows[flow as usize].src
+    /// The address of a host; that of a flow that is not known yet is never used.
+    fn address(&self, host: u32) -> Address {
+        self.addresses.of_hosts.get(host as usize).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn source(&self, flow: u32) -> Address {
+        self.flows[flow as usize].source
     }
 
     /// Bytes that a flow's packets have beside their payload.

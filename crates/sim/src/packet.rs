@@ -2,6 +2,7 @@
 //!
 //! A packet fits a cache line. Slots are recycled; in steady state nothing is allocated.
 
+use crate::routing::Address;
 use forebay_tm::{Instant, Packet as CorePacket, PacketId};
 
 /// The slot of a packet in the [`Arena`].
@@ -75,8 +76,8 @@ pub struct Packet {
     /// The packet number that a reply is about. Linux's ACKs have their time stamp here, unless they are about a duplicate, and data carries
     /// it back.
     pub echo: u32,
-    /// The host it goes to.
-    pub to: u32,
+    /// The address of the host it goes to.
+    pub to: Address,
     /// Bytes on the wire.
     pub bytes: u32,
     /// What equal-cost paths are chosen by.
@@ -152,7 +153,7 @@ impl Telemetry {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Metadata {
     pub(crate) packet: Slot,
-    pub(crate) to: u32,
+    pub(crate) to: Address,
     pub(crate) hash: u32,
     /// The bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled, in one word: a metadata is 16 bytes, which move at once.
     rest: u32,
@@ -310,17 +311,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_says_what_the_packet_says() {
+    fn metadata_says_what_the_packet_says() {
         let mut arena = Arena::new(false);
+        let to = Address::new(9, 3);
         for (bytes, class, flags) in [
             (64, 0, 0u16),
             (1_500, 7, flag::ECT),
             (16_000_000, 63, flag::ECT | flag::CE),
             (9_000, 1, flag::UNSCHEDULED),
         ] {
-            let slot = arena.insert(Packet { bytes, class, flags, to: 9, hash: 77, ..Packet::default() });
+            let slot = arena.insert(Packet { bytes, class, flags, to, hash: 77, ..Packet::default() });
             let metadata = arena.metadata(slot, bytes);
-            assert_eq!((metadata.packet, metadata.to, metadata.hash, metadata.bytes()), (slot, 9, 77, bytes));
+            assert_eq!((metadata.packet, metadata.to, metadata.hash, metadata.bytes()), (slot, to, 77, bytes));
             assert_eq!((metadata.class(), metadata.ect()), (u32::from(class), flags & flag::ECT != 0));
             assert_eq!(metadata.unscheduled(), flags & flag::UNSCHEDULED != 0);
         }

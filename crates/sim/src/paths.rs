@@ -1,10 +1,11 @@
 //! The way of a flow through the network, and what it would take if nothing else were there.
 
+use crate::flow::FlowSpec;
 use crate::flows::{Flow, FlowTable};
 use crate::ideal;
 use crate::measure::QueryRecord;
 use crate::network::NetworkPlan;
-use crate::routing::{Alive, Ports, Routes, choose};
+use crate::routing::{Addresses, Alive, Ports, Routes, choose};
 use crate::scenario::Scenario;
 use crate::transport::{Common, FlowInfo};
 use forebay_tm::random::mix;
@@ -50,7 +51,8 @@ pub struct HostPath {
 /// The path from one host to another for packets of a transport.
 pub fn path_between(scenario: &Scenario, from: u32, to: u32, common: &Common) -> HostPath {
     let ports = Ports::new(&scenario.network);
-    let routes = Routes::new(&scenario.network, &ports, &Alive::all(&scenario.network));
+    let addresses = Addresses::new(&scenario.network, &ports);
+    let routes = Routes::new(&scenario.network, &ports, &addresses, &Alive::all(&scenario.network));
     let fabric = Fabric::new(&scenario.network, routes, scenario.seed);
     let (forward, backward) = (fabric.path(from, to, 0), fabric.path(to, from, 0));
     HostPath {
@@ -127,21 +129,21 @@ impl Fabric {
 
     /// The path of a flow, its packets, and the bytes of a full one and of the last.
     fn response(&self, number: usize, flows: &FlowTable) -> (Vec<(Rate, Duration)>, u32, u32, u32) {
-        let (flow, bytes) = (&flows.flows[number], flows.records[number].spec.bytes);
+        let (flow, spec) = (&flows.flows[number], &flows.records[number].spec);
         let common = &flows.transports[usize::from(flow.transport)].common;
-        let last = last_bytes(bytes, flow.packets, common);
-        (self.path(flow.src, flow.dst, flow.hash), flow.packets, common.mss + common.header, last)
+        let last = last_bytes(spec.bytes, flow.packets, common);
+        (self.path(spec.src, spec.dst, flow.hash), flow.packets, common.mss + common.header, last)
     }
 
     /// What a flow would take alone.
-    pub(crate) fn facts(&self, flow: &Flow, bytes: u64, common: &Common) -> Facts {
-        let forward = self.path(flow.src, flow.dst, flow.hash);
-        let backward = self.path(flow.dst, flow.src, flow.ack_hash);
+    pub(crate) fn facts(&self, flow: &Flow, spec: &FlowSpec, common: &Common) -> Facts {
+        let forward = self.path(spec.src, spec.dst, flow.hash);
+        let backward = self.path(spec.dst, spec.src, flow.ack_hash);
         let full = common.mss + common.header;
-        let ideal = if bytes == FlowInfo::ENDLESS {
+        let ideal = if spec.bytes == FlowInfo::ENDLESS {
             Duration::ZERO
         } else {
-            ideal::ideal_fct(&forward, flow.packets, full, last_bytes(bytes, flow.packets, common))
+            ideal::ideal_fct(&forward, flow.packets, full, last_bytes(spec.bytes, flow.packets, common))
         };
         let base_rtt = ideal::base_rtt(&forward, &backward, full, common.ack_bytes);
         let open_rtt = ideal::base_rtt(&forward, &backward, common.header, common.ack_bytes);

@@ -3,6 +3,7 @@
 use crate::network::{NetworkPlan, NodeId};
 use crate::scenario::{Change, Element};
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 /// What of a network works.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,19 +93,59 @@ impl Ports {
     }
 }
 
-/// Where a host is attached.
-#[derive(Clone, Copy, Debug)]
-struct Attachment {
-    /// The switch; [`CUT_OFF`] if there is no path to it.
-    switch: u16,
-    /// The column of the switch in the table.
-    column: u16,
-    /// The port of the switch that leads to the host.
-    port: u16,
+/// Where a host is attached: what packets to it are forwarded by.
+///
+/// Hosts hang off one switch each. So a forwarding table has a *column* for every switch with hosts, not an entry for every host: a
+/// quarter of a million hosts need five thousand columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address(u32);
+
+impl Address {
+    /// The host at a port of the switch of a column.
+    pub(crate) fn new(column: usize, port: usize) -> Self {
+        Self((column as u32) << 16 | port as u32)
+    }
+
+    /// The column of its switch.
+    #[inline(always)]
+    pub(crate) fn column(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+
+    /// The port of that switch that leads to the host.
+    #[inline(always)]
+    pub(crate) fn port(self) -> usize {
+        usize::from(self.0 as u16)
+    }
 }
 
-/// No switch.
-const CUT_OFF: u16 = u16::MAX;
+/// Where every host is attached, whether that works or not.
+#[derive(Clone, Debug, Default)]
+pub struct Addresses {
+    pub(crate) of_hosts: Arc<[Address]>,
+    /// The switch of each column.
+    switches: Arc<[u32]>,
+}
+
+impl Addresses {
+    /// The addresses of a plan's hosts: columns follow the order of the switches.
+    pub fn new(plan: &NetworkPlan, ports: &Ports) -> Self {
+        let mut of_hosts = vec![Address::default(); plan.hosts.len()];
+        let mut switches: Vec<u32> = Vec::new();
+        for switch in 0..plan.switches.len() {
+            let column = switches.len();
+            let all = ports.of(plan.switch_node(switch)).iter().enumerate();
+            let mut hosts = all.filter(|(_, port)| plan.is_host(port.peer)).peekable();
+            if hosts.peek().is_some() {
+                switches.push(switch as u32);
+            }
+            for (port, to) in hosts {
+                of_hosts[to.peer as usize] = Address::new(column, port);
+            }
+        }
+        Self { of_hosts: of_hosts.into(), switches: switches.into() }
+    }
+}
 
 /// A set of ports in one word: where it stands in [`Routes::pool`], and how large it is. (One look at the table is enough to find it.)
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,84 +171,146 @@ impl PortSet {
 
 /// The shortest paths (by number of links) from every switch to every host.
 ///
-/// Hosts hang off one switch each, so that the table has a column for every switch with hosts, not for every host. Equal sets of
-/// ports of a switch stand in the pool once.
+/// Switches with hosts that have the same neighbours (the edges of a pod, the leaves of a leaf-spine) are as far from any other switch,
+/// and a switch that is not such a neighbour reaches them by the same ports: they are a *class*, and one search serves for all of them.
+/// Their neighbours have ports to each of them.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    hosts: Vec<Attachment>,
-    columns: usize,
-    /// `[switch][column]`.
+    addresses: Addresses,
+    /// Hosts whose own cable does not work, in order.
+    cut_off: Arc<[u32]>,
+    /// Of each column; [`NO_CLASS`] if its switch does not work.
+    classes: Vec<u16>,
+    /// How many classes there are.
+    width: usize,
+    /// `[switch][class]`.
     table: Vec<PortSet>,
+    /// Of each switch: the columns of its neighbours with hosts, in order, and the ports to them.
+    near: Vec<Vec<(u16, PortSet)>>,
     pool: Vec<u16>,
+    /// Every port's number, at that place.
+    numbers: Vec<u16>,
+}
+
+/// No class.
+const NO_CLASS: u16 = u16::MAX;
+
+/// Sets of ports, each of which stands in the pool once.
+#[derive(Default)]
+struct Pool {
+    ports: Vec<u16>,
+    known: HashMap<Vec<u16>, PortSet>,
+    set: Vec<u16>,
+}
+
+impl Pool {
+    fn intern(&mut self, ports: impl Iterator<Item = u16>) -> PortSet {
+        self.set.clear();
+        self.set.extend(ports);
+        if let Some(known) = self.known.get(&self.set) {
+            return *known;
+        }
+        let new = PortSet::new(self.ports.len(), self.set.len());
+        self.ports.extend(&self.set);
+        self.known.insert(self.set.clone(), new);
+        new
+    }
 }
 
 impl Routes {
     /// The shortest paths over what works. Ports and switches must fit 16 bits, see [`crate::topology::check`].
-    pub fn new(plan: &NetworkPlan, ports: &Ports, alive: &Alive) -> Self {
+    pub fn new(plan: &NetworkPlan, ports: &Ports, addresses: &Addresses, alive: &Alive) -> Self {
         let switches = plan.switches.len();
-        let (hosts, destinations) = attach(plan, ports, alive);
-        // The last column is that of hosts that are cut off: all its sets are empty.
-        let columns = destinations.len() + 1;
-        let mut routes = Self { hosts, columns, table: vec![PortSet::default(); switches * columns], pool: Vec::new() };
-        // The different sets of each switch.
-        let mut found: Vec<HashMap<Vec<u16>, PortSet>> = vec![HashMap::new(); switches];
+        let of_switch = |switch: usize| {
+            let all = ports.of(plan.switch_node(switch)).iter().enumerate();
+            let works = move |port: &Port| {
+                let peer = port.peer as usize;
+                alive.switch(switch)
+                    && alive.cable(port.link.cable)
+                    && !plan.is_host(port.peer)
+                    && alive.switch(peer - plan.hosts.len())
+            };
+            all.filter(move |(_, port)| works(port))
+                .map(|(number, port)| (number as u16, port.peer as usize - plan.hosts.len()))
+        };
+        let (classes, first_of_class) =
+            classify(&addresses.switches, alive, |switch| of_switch(switch).map(|(_, peer)| peer as u32).collect());
+        let width = first_of_class.len();
+        let mut pool = Pool::default();
+        let mut table = vec![PortSet::default(); switches * width];
         let mut distances = vec![u32::MAX; switches];
         let mut queue = VecDeque::new();
-        let mut set = Vec::new();
-        for (column, destination) in destinations.into_iter().enumerate() {
-            measure(plan, ports, alive, destination, &mut distances, &mut queue);
-            for switch in 0..switches {
-                if distances[switch] == u32::MAX || switch == destination {
-                    continue;
-                }
-                let working = |port: &Port| alive.cable(port.link.cable) && !plan.is_host(port.peer);
-                let all = ports.of(plan.switch_node(switch)).iter().enumerate();
-                let nearer = all.filter(|(_, port)| {
-                    working(port) && distances[port.peer as usize - plan.hosts.len()] == distances[switch] - 1
-                });
-                set.clear();
-                set.extend(nearer.map(|(port, _)| port as u16));
-                routes.table[switch * columns + column] = match found[switch].get(&set) {
-                    Some(known) => *known,
-                    None => {
-                        let new = PortSet::new(routes.pool.len(), set.len());
-                        routes.pool.extend(&set);
-                        found[switch].insert(set.clone(), new);
-                        new
-                    }
-                };
+        for (class, column) in first_of_class.into_iter().enumerate() {
+            let first = addresses.switches[usize::from(column)] as usize;
+            measure(first, &of_switch, &mut distances, &mut queue);
+            for switch in (0..switches).filter(|switch| distances[*switch] != u32::MAX) {
+                // The first of a class reaches the others of it by what all are next to.
+                let next = if switch == first { 1 } else { distances[switch] - 1 };
+                let nearer = of_switch(switch).filter(|(_, peer)| distances[*peer] == next);
+                table[switch * width + class] = pool.intern(nearer.map(|(port, _)| port));
             }
         }
-        routes
+        let column_of = |switch: usize| addresses.switches.binary_search(&(switch as u32)).ok();
+        let near = (0..switches).map(|switch| {
+            let mut columns: Vec<u16> =
+                of_switch(switch).filter_map(|(_, peer)| column_of(peer)).map(|column| column as u16).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            let to = |column: u16, pool: &mut Pool| {
+                let there = addresses.switches[usize::from(column)] as usize;
+                pool.intern(of_switch(switch).filter(|(_, peer)| *peer == there).map(|(port, _)| port))
+            };
+            columns.into_iter().map(|column| (column, to(column, &mut pool))).collect()
+        });
+        let near = near.collect();
+        let cable_works = |host: &u32| ports.of(*host).first().is_some_and(|port| alive.cable(port.link.cable));
+        let cut_off = (0..plan.hosts.len() as u32).filter(|host| !cable_works(host)).collect();
+        let most = (0..switches).map(|switch| ports.of(plan.switch_node(switch)).len()).max().unwrap_or(0);
+        let numbers = (0..most as u16).collect();
+        Self { addresses: addresses.clone(), cut_off, classes, width, table, near, pool: pool.ports, numbers }
     }
 
     /// The ports of a switch that are on shortest paths to a host, in order; none if there is no path. Parallel cables are ports of
     /// their own.
-    #[inline(always)]
     pub fn ports(&self, switch: usize, host: u32) -> &[u16] {
-        let to = &self.hosts[host as usize];
-        if usize::from(to.switch) == switch {
-            return core::slice::from_ref(&to.port);
+        let to = self.addresses.of_hosts[host as usize];
+        let class = self.classes[to.column()];
+        if class == NO_CLASS || self.cut_off.binary_search(&host).is_ok() {
+            return &[];
         }
-        &self.pool[self.table[switch * self.columns + usize::from(to.column)].range()]
+        if self.addresses.switches[to.column()] as usize == switch {
+            return &self.numbers[to.port()..=to.port()];
+        }
+        let near = &self.near[switch];
+        let set = match near.binary_search_by_key(&to.column(), |(column, _)| usize::from(*column)) {
+            Ok(place) => near[place].1,
+            Err(_) => self.table[switch * self.width + usize::from(class)],
+        };
+        &self.pool[set.range()]
     }
 
     /// The next hops of one switch, to be kept by it.
     pub fn of_switch(&self, switch: usize) -> NextHops {
-        let mut next_hops = NextHops::default();
+        let mut next_hops = NextHops { groups: vec![(0, 0); NextHops::FIRST_GROUP], ..NextHops::default() };
         let mut known: HashMap<&[u16], u16> = HashMap::new();
-        for host in 0..self.hosts.len() {
-            let ports = self.ports(switch, host as u32);
-            let entry = match ports {
-                [only] => *only,
-                several => *known.entry(several).or_insert_with(|| {
-                    next_hops.groups.push((next_hops.pool.len() as u32, several.len() as u32));
-                    next_hops.pool.extend(several);
-                    NextHops::GROUP | (next_hops.groups.len() - 1) as u16
-                }),
-            };
-            next_hops.to.push(entry);
+        let mut entry = |set: PortSet| match &self.pool[set.range()] {
+            [only] => *only,
+            several => *known.entry(several).or_insert_with(|| {
+                next_hops.groups.push((next_hops.pool.len() as u32, several.len() as u32));
+                next_hops.pool.extend(several);
+                NextHops::GROUP | (next_hops.groups.len() - 1) as u16
+            }),
+        };
+        let of_class: Vec<u16> = (0..self.width).map(|class| entry(self.table[switch * self.width + class])).collect();
+        let near: Vec<(u16, u16)> = self.near[switch].iter().map(|(column, set)| (*column, entry(*set))).collect();
+        let nowhere = entry(PortSet::default());
+        let of_column = |class: &u16| of_class.get(usize::from(*class)).copied().unwrap_or(nowhere);
+        next_hops.to = self.classes.iter().map(of_column).collect();
+        near.into_iter().for_each(|(column, entry)| next_hops.to[usize::from(column)] = entry);
+        if let Ok(own) = self.addresses.switches.binary_search(&(switch as u32)) {
+            next_hops.to[own] = if self.classes[own] == NO_CLASS { nowhere } else { NextHops::HERE };
         }
+        next_hops.avoid(self.cut_off.iter().map(|host| self.addresses.of_hosts[*host as usize]));
         next_hops
     }
 
@@ -224,10 +327,11 @@ impl Routes {
         if from == to {
             return Some(links);
         }
-        if self.hosts[from as usize].switch == CUT_OFF {
+        let first = ports.of(from).first()?;
+        // A host that nothing reaches reaches nothing.
+        if self.ports(first.peer as usize - plan.hosts.len(), from).is_empty() {
             return None;
         }
-        let first = ports.of(from).first()?;
         links.push(first.link);
         let mut node = first.peer;
         while node != to {
@@ -246,71 +350,109 @@ impl Routes {
 
     /// Bytes of memory that the routes take.
     pub fn memory(&self) -> usize {
-        self.hosts.len() * size_of::<Attachment>()
+        let near: usize = self.near.iter().map(|near| near.len() * size_of::<(u16, PortSet)>()).sum();
+        self.addresses.of_hosts.len() * size_of::<Address>()
             + self.table.len() * size_of::<PortSet>()
             + self.pool.len() * size_of::<u16>()
+            + near
     }
 }
 
-/// The next hops of one switch to all hosts: one look at a table where there is only one port to choose.
+/// The class of each column, and the first column of each class. `neighbours` are those of a switch that work.
+fn classify(switches: &[u32], alive: &Alive, neighbours: impl Fn(usize) -> Vec<u32>) -> (Vec<u16>, Vec<u16>) {
+    let (mut classes, mut first_of_class) = (Vec::new(), Vec::new());
+    let mut known: HashMap<Vec<u32>, u16> = HashMap::new();
+    for (column, switch) in switches.iter().enumerate() {
+        if !alive.switch(*switch as usize) {
+            classes.push(NO_CLASS);
+            continue;
+        }
+        let mut neighbours = neighbours(*switch as usize);
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        classes.push(*known.entry(neighbours).or_insert_with(|| {
+            first_of_class.push(column as u16);
+            first_of_class.len() as u16 - 1
+        }));
+    }
+    (classes, first_of_class)
+}
+
+/// The next hops of one switch: one look at a table where there is only one port to choose.
 #[derive(Clone, Debug, Default)]
 pub struct NextHops {
-    /// For each host, a port, or a group of ports.
+    /// For each column, a port, or a group of ports.
     to: Vec<u16>,
     /// Where the ports of each group stand, and how many they are.
     groups: Vec<(u32, u32)>,
     pool: Vec<u16>,
+    /// Hosts that cannot be reached although their switch can, in order, and what their columns would have.
+    cut_off: Vec<Address>,
+    otherwise: HashMap<usize, u16>,
 }
 
 impl NextHops {
     /// Set in an entry that names a group.
     const GROUP: u16 = 1 << 15;
+    /// The entry of the switch's own column: the address has the port.
+    const HERE: u16 = Self::GROUP;
+    /// The entry of a column with hosts that are cut off.
+    const ASK: u16 = Self::GROUP | 1;
+    /// Groups below this one are the entries above.
+    const FIRST_GROUP: usize = 2;
 
     /// The port to a host. `choose` picks one of several equal ports by number; `None` if there is no path.
     #[inline(always)]
-    pub fn port(&self, host: u32, choose: impl FnOnce(usize) -> usize) -> Option<usize> {
-        let entry = self.to[host as usize];
+    pub fn port(&self, to: Address, choose: impl FnOnce(usize) -> usize) -> Option<usize> {
+        let entry = self.to[to.column()];
         if entry & Self::GROUP == 0 {
             return Some(usize::from(entry));
         }
-        let (start, count) = self.groups[usize::from(entry ^ Self::GROUP)];
+        if entry == Self::HERE {
+            return Some(to.port());
+        }
+        let (mut start, mut count) = self.groups[usize::from(entry ^ Self::GROUP)];
         if count == 0 {
-            return None;
+            (start, count) = self.ask(to)?;
+            if count == 0 {
+                return Some(start as usize);
+            }
         }
         Some(usize::from(self.pool[start as usize + choose(count as usize)]))
     }
-}
 
-/// Where the hosts are attached, and the switches of the table's columns.
-fn attach(plan: &NetworkPlan, ports: &Ports, alive: &Alive) -> (Vec<Attachment>, Vec<usize>) {
-    let mut hosts = vec![Attachment { switch: CUT_OFF, column: 0, port: 0 }; plan.hosts.len()];
-    let mut destinations = Vec::new();
-    for switch in (0..plan.switches.len()).filter(|switch| alive.switch(*switch)) {
-        let column = destinations.len();
-        let mut has_hosts = false;
-        for (port, to) in ports.of(plan.switch_node(switch)).iter().enumerate() {
-            if plan.is_host(to.peer) && alive.cable(to.link.cable) {
-                hosts[to.peer as usize] =
-                    Attachment { switch: switch as u16, column: column as u16, port: port as u16 };
-                has_hosts = true;
+    /// The group of a host of a column of which not all can be reached, or its port and 0; `None` if it cannot be reached.
+    #[cold]
+    #[inline(never)]
+    fn ask(&self, to: Address) -> Option<(u32, u32)> {
+        if self.cut_off.binary_search(&to).is_ok() {
+            return None;
+        }
+        match *self.otherwise.get(&to.column())? {
+            Self::HERE => Some((to.port() as u32, 0)),
+            port if port & Self::GROUP == 0 => Some((u32::from(port), 0)),
+            group => Some(self.groups[usize::from(group ^ Self::GROUP)]).filter(|(_, count)| *count > 0),
+        }
+    }
+
+    /// These hosts cannot be reached.
+    fn avoid(&mut self, hosts: impl Iterator<Item = Address>) {
+        self.cut_off = hosts.collect();
+        self.cut_off.sort_unstable();
+        for host in &self.cut_off {
+            let entry = &mut self.to[host.column()];
+            if *entry != Self::ASK {
+                self.otherwise.insert(host.column(), *entry);
+                *entry = Self::ASK;
             }
         }
-        if has_hosts {
-            destinations.push(switch);
-        }
     }
-    for host in hosts.iter_mut().filter(|host| host.switch == CUT_OFF) {
-        host.column = destinations.len() as u16;
-    }
-    (hosts, destinations)
 }
 
 /// The distance of every switch from one of them, [`u32::MAX`] without a path: breadth first.
-fn measure(
-    plan: &NetworkPlan,
-    ports: &Ports,
-    alive: &Alive,
+fn measure<I: Iterator<Item = (u16, usize)>>(
     from: usize,
+    neighbours: &impl Fn(usize) -> I,
     distances: &mut [u32],
     queue: &mut VecDeque<usize>,
 ) {
@@ -318,12 +460,8 @@ fn measure(
     distances[from] = 0;
     queue.push_back(from);
     while let Some(switch) = queue.pop_front() {
-        for port in ports.of(plan.switch_node(switch)) {
-            if plan.is_host(port.peer) || !alive.cable(port.link.cable) {
-                continue;
-            }
-            let peer = port.peer as usize - plan.hosts.len();
-            if alive.switch(peer) && distances[peer] == u32::MAX {
+        for (_, peer) in neighbours(switch) {
+            if distances[peer] == u32::MAX {
                 distances[peer] = distances[switch] + 1;
                 queue.push_back(peer);
             }

@@ -1,8 +1,10 @@
 //! Tests of routes and of the choice among equal ones.
 
 use super::*;
+use crate::network::CablePlan;
 use crate::topology::{Dumbbell, FatTree, LeafSpine, TopologySettings as _};
 use forebay_tm::Instant;
+use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn leaf_spine() -> NetworkPlan {
@@ -22,7 +24,8 @@ fn down(plan: &NetworkPlan, elements: &[Element]) -> Alive {
 }
 
 fn routes(plan: &NetworkPlan, alive: &Alive) -> Routes {
-    Routes::new(plan, &Ports::new(plan), alive)
+    let ports = Ports::new(plan);
+    Routes::new(plan, &ports, &Addresses::new(plan, &ports), alive)
 }
 
 #[test]
@@ -134,8 +137,84 @@ fn large_networks_take_little_memory() {
     let plan = fat_tree(26);
     assert_eq!(plan.hosts.len(), 4_394);
     let routes = routes(&plan, &Alive::all(&plan));
-    assert!(routes.memory() < 2_000_000, "{}", routes.memory());
-    assert!(routes.pool.len() < 845 * 28 * 14, "{}", routes.pool.len());
+    assert!(routes.memory() < 250_000, "{}", routes.memory());
+    assert!(routes.pool.len() < 100, "{}", routes.pool.len());
+}
+
+/// The ports to a host by a search of its own: those whose far ends are nearer.
+fn searched(plan: &NetworkPlan, alive: &Alive, switch: usize, host: u32) -> Vec<u16> {
+    let ports = Ports::new(plan);
+    let works = |port: &Port| {
+        let there = (port.peer as usize).checked_sub(plan.hosts.len());
+        alive.cable(port.link.cable) && there.is_none_or(|there| alive.switch(there))
+    };
+    let mut distances = vec![u32::MAX; plan.nodes()];
+    distances[host as usize] = 0;
+    let mut queue = VecDeque::from([host]);
+    while let Some(node) = queue.pop_front() {
+        let passes = node == host || !plan.is_host(node);
+        for port in ports.of(node).iter().filter(|port| passes && works(port)) {
+            if distances[port.peer as usize] == u32::MAX {
+                distances[port.peer as usize] = distances[node as usize] + 1;
+                queue.push_back(port.peer);
+            }
+        }
+    }
+    let here = distances[plan.switch_node(switch) as usize];
+    if here == u32::MAX || !alive.switch(switch) {
+        return Vec::new();
+    }
+    let nearer = |port: &Port| works(port) && distances[port.peer as usize] == here - 1;
+    let all = ports.of(plan.switch_node(switch)).iter().enumerate();
+    all.filter(|(_, port)| nearer(port)).map(|(number, _)| number as u16).collect()
+}
+
+/// A network of so many switches with these cables between them, and a host for each number at that switch.
+fn graph(switches: usize, between: &[(usize, usize)], hosts: &[usize]) -> NetworkPlan {
+    let mut plan = leaf_spine();
+    let cable = plan.cables[0];
+    let node = |switch: usize| (hosts.len() + switch % switches) as u32;
+    plan.hosts = (0..hosts.len()).map(|_| plan.hosts[0].clone()).collect();
+    plan.switches = (0..switches).map(|_| plan.switches[0].clone()).collect();
+    let of_hosts = hosts.iter().enumerate().map(|(host, switch)| (host as u32, node(*switch)));
+    let others = between.iter().map(|(a, b)| (node(*a), node(*b))).filter(|(a, b)| a != b);
+    plan.cables = of_hosts.chain(others).map(|(a, b)| CablePlan { a, b, ..cable }).collect();
+    plan
+}
+
+proptest! {
+    #[test]
+    fn classes_give_the_ports_of_a_search_for_each_host(
+        switches in 1usize..8,
+        between in proptest::collection::vec((0usize..8, 0usize..8), 0..24),
+        hosts in proptest::collection::vec(0usize..8, 1..10),
+        dead_cables in proptest::collection::vec(any::<proptest::sample::Index>(), 0..6),
+        dead_switches in proptest::collection::vec(0usize..8, 0..2),
+    ) {
+        let plan = graph(switches, &between, &hosts);
+        let cables = dead_cables.iter().map(|cable| Element::Cable(cable.index(plan.cables.len())));
+        let dead: Vec<Element> = cables.chain(dead_switches.iter().map(|switch| Element::Switch(switch % switches))).collect();
+        let alive = down(&plan, &dead);
+        let (ports, routes) = (Ports::new(&plan), routes(&plan, &alive));
+        let addresses = Addresses::new(&plan, &ports);
+        for switch in 0..switches {
+            let next_hops = routes.of_switch(switch);
+            for host in 0..plan.hosts.len() as u32 {
+                let expected = searched(&plan, &alive, switch, host);
+                prop_assert_eq!(routes.ports(switch, host), &expected[..], "switch {}, host {}", switch, host);
+                let to = addresses.of_hosts[host as usize];
+                let one = |number: usize| next_hops.port(to, |count| {
+                    assert_eq!(count, expected.len());
+                    number
+                });
+                let all: Vec<u16> = (0..expected.len()).filter_map(one).map(|port| port as u16).collect();
+                prop_assert_eq!(&all[..], &expected[..], "switch {}, host {}", switch, host);
+                if expected.is_empty() {
+                    prop_assert_eq!(one(0), None);
+                }
+            }
+        }
+    }
 }
 
 /// The chi-square statistic of counts that should be equal.

@@ -16,7 +16,7 @@ use crate::measure::trace::Tracer;
 use crate::net::Net;
 use crate::nic::Nic;
 use crate::paths::Fabric;
-use crate::routing::{Alive, Ports, Routes};
+use crate::routing::{Addresses, Alive, Ports, Routes};
 use crate::scenario::Scenario;
 use crate::switch::{Slots, Switch};
 use crate::traffic::Traffic;
@@ -40,11 +40,12 @@ impl<'s> World<'s> {
         let event_queues = slots.iter().map(|slots| EventQueue::new(slots.count)).collect();
         let mut wires = Wires::new(event_queues, telemetry);
         let links = connect(scenario, &cabling, &mut wires, &slots);
-        let mut flows = flow_table(scenario, plan);
+        let addresses = Addresses::new(network, &cabling);
+        let mut flows = flow_table(scenario, plan, &addresses);
         let mut traffic = Traffic::new(plan, seed);
         let starts = starts(scenario, plan, &mut traffic, &mut flows);
         let alive = Alive::all(network);
-        let routes = Routes::new(network, &cabling, &alive);
+        let routes = Routes::new(network, &cabling, &addresses, &alive);
         let hosts = hosts(scenario, starts, &links, &flows, &wires);
         let switches = switches(scenario, &links, &routes, watch);
         for (number, host) in hosts.iter().enumerate() {
@@ -74,6 +75,7 @@ impl<'s> World<'s> {
             control: Control {
                 scenario,
                 cabling,
+                addresses,
                 links_of: links.of_cable,
                 alive,
                 sampler,
@@ -107,9 +109,9 @@ fn slots(scenario: &Scenario, cabling: &Ports, watch: bool) -> Vec<Slots> {
 }
 
 /// The flows of a plan.
-fn flow_table(scenario: &Scenario, plan: &TrafficPlan) -> FlowTable {
+fn flow_table(scenario: &Scenario, plan: &TrafficPlan, addresses: &Addresses) -> FlowTable {
     let transports = scenario.transports.iter().map(|(_, config)| config.clone()).collect();
-    let mut flows = FlowTable::new(transports, scenario.seed);
+    let mut flows = FlowTable::new(transports, addresses.clone(), scenario.seed);
     // A flow is named by its workload and its place in it, so that other workloads do not change its paths.
     let mut places = vec![0u64; scenario.workloads.len().max(1)];
     for spec in &plan.flows {
@@ -136,9 +138,8 @@ fn starts(scenario: &Scenario, plan: &TrafficPlan, traffic: &mut Traffic, flows:
     let requests = traffic.first_requests(flows);
     let mut starts: Vec<Vec<u32>> = vec![Vec::new(); scenario.network.hosts.len()];
     for number in (0..plan.flows.len() as u32).chain(requests) {
-        let flow = &flows.flows[number as usize];
-        if flow.waits_for == 0 {
-            starts[flow.src as usize].push(number);
+        if flows.flows[number as usize].waits_for == 0 {
+            starts[flows.records[number as usize].spec.src as usize].push(number);
         }
     }
     for starts in &mut starts {

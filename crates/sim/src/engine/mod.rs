@@ -28,7 +28,7 @@ use crate::measure::progress::{FlowViews, ProgressSampler};
 use crate::measure::sample::Sampler;
 use crate::measure::trace::TraceEvent;
 use crate::measure::{Cost, KeptSamples, RunResult, SampleSink, cost};
-use crate::routing::{Alive, Ports, Routes};
+use crate::routing::{Addresses, Alive, Ports, Routes};
 use crate::scenario::{Change, Scenario};
 use crate::switch::Switch;
 use crew::Crew;
@@ -69,6 +69,7 @@ pub struct World<'s> {
 struct Control<'s> {
     scenario: &'s Scenario,
     cabling: Ports,
+    addresses: Addresses,
     /// The two links of each cable.
     links_of: Vec<[u32; 2]>,
     alive: Alive,
@@ -223,7 +224,7 @@ impl Control<'_> {
 
     fn apply(&mut self, change: Option<Change>, parts: &mut Parts<'_>) {
         let Some(change) = change else {
-            let routes = Routes::new(&self.scenario.network, &self.cabling, &self.alive);
+            let routes = Routes::new(&self.scenario.network, &self.cabling, &self.addresses, &self.alive);
             for switch in parts.parts.iter_mut().flat_map(|part| &mut part.switches) {
                 switch.forwarding_mut().reroute(&routes);
             }

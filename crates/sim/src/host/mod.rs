@@ -327,7 +327,7 @@ impl Host {
     fn reply(&mut self, now: Instant, number: u32, slot: Slot, cx: HostContext<'_>) {
         let flow = &cx.net.flows.flows[number as usize];
         let packet = cx.net.wires.arena.get_mut(slot);
-        packet.to = flow.src;
+        packet.to = flow.source;
         packet.hash = flow.ack_hash;
         packet.class = flow.ack_class;
         packet.bytes = flow.ack_bytes;
@@ -365,7 +365,7 @@ fn flow_info(number: u32, net: &Net) -> (FlowInfo, Duration) {
     let flow = &net.flows.flows[number as usize];
     let spec = &net.flows.records[number as usize].spec;
     let common = &net.flows.transports[usize::from(flow.transport)].common;
-    let facts = net.fabric.facts(flow, spec.bytes, common);
+    let facts = net.fabric.facts(flow, spec, common);
     let info = FlowInfo {
         bytes: spec.bytes,
         packets: flow.packets,

@@ -184,7 +184,7 @@ impl Outgoing {
             packet: Packet {
                 sent_at: now,
                 flow: number,
-                to: flow.dst,
+                to: flow.destination,
                 hash: flow.hash,
                 class: flow.class,
                 echo: net.flows.senders.get(flow.sender).machine.echo(),
@@ -231,7 +231,7 @@ impl Outgoing {
             started: net.flows.records[flow as usize].spec.start,
             flags: self.packet.flags,
             bytes: self.packet.bytes,
-            rate: net.fabric.host_rate(net.flows.flows[flow as usize].src),
+            rate: net.fabric.host_rate(net.flows.records[flow as usize].spec.src),
             timeouts: sender.stats().timeouts,
             deadlines,
         };

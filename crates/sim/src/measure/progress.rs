@@ -15,13 +15,13 @@ pub(crate) struct FlowViews<'w> {
 impl FlowViews<'_> {
     /// The table of the partition with the source of a flow.
     fn at_source(&self, number: u32) -> &FlowTable {
-        let source = self.tables[0].flows[number as usize].src;
+        let source = self.tables[0].records[number as usize].spec.src;
         self.tables[self.layout.of_node(source as usize)]
     }
 
     /// The same of its destination.
     fn at_destination(&self, number: u32) -> &FlowTable {
-        let destination = self.tables[0].flows[number as usize].dst;
+        let destination = self.tables[0].records[number as usize].spec.dst;
         self.tables[self.layout.of_node(destination as usize)]
     }
 }

@@ -10,6 +10,7 @@ use crate::event_queue::{FixedEventQueue, Key};
 use crate::measure::RecirculationRecord;
 use crate::net::{Context, Net};
 use crate::packet::{Kind, Metadata, Packet, Slot, flag};
+use crate::routing::Address;
 use crate::scenario::MirrorSetup;
 use crate::wires::Wires;
 use forebay_tm::{Instant, PacketId, Reason, Verdict, View};
@@ -81,7 +82,9 @@ impl Mirror {
         packet.class = self.setup.class;
         packet.bytes = u64::from(packet.bytes).min(self.setup.size.get()) as u32;
         let bytes = packet.bytes;
-        let metadata = Metadata::of(&Packet { to: to as u32, ..*packet }, slot, bytes);
+        // It says where to go on: by a port of this switch.
+        let to = Address::new(0, to);
+        let metadata = Metadata::of(&Packet { to, ..*packet }, slot, bytes);
         let start = port.free_at.max(now);
         if start > now {
             port.starts.push_back(start);
@@ -156,7 +159,7 @@ impl SwitchKind for MirrorSwitch {
         }
         // A header comes from recirculation, for the port that is its metadata's destination.
         let header = cx.net.wires.arena.metadata(metadata.packet, metadata.bytes());
-        self.switch.offer(now, metadata.to as usize, header, cx)
+        self.switch.offer(now, metadata.to.port(), header, cx)
     }
 
     fn reject<const NODES: usize>(

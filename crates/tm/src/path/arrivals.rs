@@ -19,6 +19,13 @@ use crate::trim::{Header, TrimConfig};
 use crate::units::{Bytes, Instant};
 use crate::verdict::{Eviction, Explain, Outcome, Reason, Verdict, Wire};
 
+/// A copy of a packet that is really made, here: else the compiler would pass on the address of the original, which would then have to be
+/// in memory on the fast path, too.
+#[inline(always)]
+fn copied(packet: &Packet) -> Packet {
+    core::hint::black_box(*packet)
+}
+
 impl Path {
     /// A packet arrives: [`Tm::offer`](crate::Tm::offer). What is called from here is marked as cold, so that a
     /// caller that does not call it keeps its registers.
@@ -32,7 +39,7 @@ impl Path {
         why: &mut impl Explain,
     ) -> Outcome {
         if P::CALLED {
-            return self.call_offer(policy, now, packet, wire, why);
+            return self.call_offer(policy, now, copied(packet), wire, why);
         }
         self.offer_here(policy, now, packet, wire, why)
     }
@@ -43,11 +50,11 @@ impl Path {
         &mut self,
         policy: &mut P,
         now: Instant,
-        packet: &Packet,
+        packet: Packet,
         wire: Wire,
         why: &mut impl Explain,
     ) -> Outcome {
-        self.offer_here(policy, now, packet, wire, why)
+        self.offer_here(policy, now, &packet, wire, why)
     }
 
     #[inline(always)]
@@ -63,7 +70,7 @@ impl Path {
             ArrivalPath::Plain => self.offer_fast::<_, Plain>(policy, now, packet, wire, why),
             ArrivalPath::Checked => self.offer_fast::<_, Checked>(policy, now, packet, wire, why),
             ArrivalPath::Aifo => self.offer_fast::<_, Aifo>(policy, now, packet, wire, why),
-            ArrivalPath::Full => self.offer_full(policy, now, *packet, wire, why),
+            ArrivalPath::Full => self.offer_full(policy, now, copied(packet), wire, why),
         }
     }
 
@@ -146,8 +153,7 @@ impl Path {
         if alone { self.send_alone(policy, now, queue.port) } else { Verdict::Queued { marked }.into() }
     }
 
-    /// An arrival at a switch that is not on the fast path. It takes the packet by value, so that on the fast path a
-    /// caller can keep the packet in registers.
+    /// An arrival at a switch that is not on the fast path.
     #[cold]
     #[inline(never)]
     fn offer_full<P: BufferPolicy>(
@@ -310,13 +316,13 @@ impl Path {
         if charge > self.buffer.capacity() {
             self.drop_oversize(packet.id, packet.bytes, queue)
         } else if self.config.trim.is_some() {
-            self.trim(policy, *packet, queue, reason, why)
+            self.trim(policy, copied(packet), queue, reason, why)
         } else {
             self.drop_packet(packet.id, packet.bytes, queue, reason, why)
         }
     }
 
-    /// Step 4 where rejected packets are trimmed or returned. It takes the packet by value, as [`Path::offer_full`] does.
+    /// Step 4 where rejected packets are trimmed or returned.
     #[inline(never)]
     fn trim<P: BufferPolicy>(
         &mut self,
