@@ -1,5 +1,6 @@
 //! From a scenario and a plan of its traffic to a network that can run.
 
+use super::deadlocks::DeadlockWatch;
 use super::layout::Layout;
 use super::links::{FabricLinks, connect, fastest};
 use super::part::Part;
@@ -17,7 +18,7 @@ use crate::net::Net;
 use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Alive, Ports, Routes};
-use crate::scenario::Scenario;
+use crate::scenario::{NicSetup, Scenario};
 use crate::switch::Switch;
 use crate::traffic::Traffic;
 use crate::transport::TransportKind;
@@ -34,6 +35,7 @@ impl<'s> World<'s> {
         let degrees = degrees(scenario);
         let cabling = Ports::new(network);
         let mut wires = Wires::new(event_queues(scenario, &degrees), telemetry);
+        wires.arena.keep_holds(matches!(scenario.nic, NicSetup::Lossless { .. }));
         let links = connect(scenario, &cabling, &mut wires, &degrees);
         let mut flows = flow_table(scenario, plan);
         let mut traffic = Traffic::new(plan, seed);
@@ -71,11 +73,12 @@ impl<'s> World<'s> {
             layout: Layout::whole(),
             control: Control {
                 scenario,
-                cabling,
                 links_of: links.of_cable,
                 alive,
                 sampler,
+                deadlocks: DeadlockWatch::new(scenario, &cabling),
                 progress: ProgressSampler::new(&measure.progress, scenario.workloads.len()),
+                cabling,
             },
         }
     }

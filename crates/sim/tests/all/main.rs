@@ -21,3 +21,4 @@ mod samples;
 mod script;
 mod threads;
 mod transports;
+mod victims;

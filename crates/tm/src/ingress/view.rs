@@ -33,6 +33,17 @@ impl Ingress {
         self.groups[self.number(self.pg_of(port, number))].paused_at.is_some()
     }
 
+    /// The most cells with which a paused group can ask to resume, whatever its limit will be. `None` if it is not paused.
+    ///
+    /// # Panics
+    /// If the port has no such group.
+    pub fn resume_point(&self, port: usize, number: u8) -> Option<u64> {
+        let group = &self.groups[self.number(self.pg_of(port, number))];
+        let (paused_at, lossless) = (group.paused_at?, group.config.lossless?);
+        let limit = group.config.minimum.saturating_add(paused_at);
+        Some(lossless.xon.max(limit.saturating_sub(lossless.xon_offset)))
+    }
+
     /// Shared cells that are free for a group.
     pub(crate) fn free_for(&self, pg: usize) -> u64 {
         self.free[usize::from(self.hot[pg].in_pool) % MAX_POOLS]
