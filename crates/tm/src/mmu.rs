@@ -34,6 +34,7 @@
 //! assert_eq!(mmu.dequeue(Instant::ZERO, 0).unwrap().id, PacketId(0));
 //! ```
 
+use crate::admit::PolicyConfig;
 use crate::config::{ConfigError, TmConfig};
 use crate::ingress::{Charged, Ingress, IngressConfig, PG_BITS, Refusal};
 use crate::packet::{Packet, PacketId};
@@ -135,6 +136,8 @@ pub struct Mmu {
     counters: Vec<GroupCounters>,
     /// What trimming leaves of a packet.
     header: u32,
+    /// The egress side has to know what is free on the ingress side (Reverie).
+    tells_free: bool,
     requests: Vec<PauseRequest>,
     evictions: Vec<Eviction>,
 }
@@ -154,6 +157,7 @@ impl Mmu {
             ingress,
             counters: vec![GroupCounters::default(); groups],
             header: 0,
+            tells_free: false,
             requests: Vec::new(),
             evictions: Vec::new(),
         };
@@ -164,6 +168,7 @@ impl Mmu {
     fn read_settings(&mut self) {
         let size = self.tm.config().trim.as_ref().and_then(TrimConfig::size);
         self.header = size.map_or(u32::MAX, |size| size.get() as u32);
+        self.tells_free = matches!(self.tm.config().policy, PolicyConfig::Reverie(_));
     }
 
     // ---- The path of a packet ----------------------------------------------------------------------------------------
@@ -230,7 +235,21 @@ impl Mmu {
             self.take_losses();
         }
         assert!(packet.id.0 >> (u64::BITS - PG_BITS) == 0, "ids of packets are below 2^48");
-        self.ingress.pg(packet.in_port as usize, packet.group)
+        let pg = self.ingress.pg(packet.in_port as usize, packet.group);
+        if self.tells_free {
+            self.tell_free(packet);
+        }
+        pg
+    }
+
+    /// Reverie: lossy queues share a pool with lossless groups.
+    #[cold]
+    fn tell_free(&mut self, packet: &Packet) {
+        let (port, group) = (packet.in_port as usize, packet.group);
+        if self.ingress.has_group(port, group) {
+            let free = self.ingress.free_for(self.ingress.pg(port, group));
+            self.tm.tell_free(free * u64::from(self.ingress.config().cell));
+        }
     }
 
     /// The state of the egress side, which was not asked.

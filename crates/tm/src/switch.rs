@@ -232,6 +232,13 @@ impl Tm {
         self.offer_with(now, &Packet { id, ..packet }, wire, &mut ())
     }
 
+    /// Reverie: what is free in the pool of the packet that comes next.
+    pub(crate) fn tell_free(&mut self, bytes: u64) {
+        if let Policy::Reverie(policy) = &mut self.policy {
+            policy.free = Some(bytes);
+        }
+    }
+
     /// Whether what it does on its own takes packets away.
     pub(crate) fn expels(&self) -> bool {
         self.policy.expels()

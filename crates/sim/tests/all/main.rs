@@ -17,6 +17,7 @@ mod mirror;
 mod on_threads;
 mod peers;
 mod queueing;
+mod reverie;
 mod samples;
 mod script;
 mod threads;

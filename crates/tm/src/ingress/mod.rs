@@ -200,7 +200,7 @@ pub struct Ingress {
 pub(crate) enum Charged {
     /// To the group's minimum and the shared part.
     Shared,
-    /// The same, where the port has a limit.
+    /// The same, where the port has a limit or the occupancy is filtered.
     OfPort,
     /// To headroom.
     Headroom,
@@ -305,7 +305,7 @@ impl Ingress {
         let (free, port) = (self.free[usize::from(hot.in_pool) % MAX_POOLS], self.port_shared[hot.in_port as usize]);
         let Some(refusal) = self.groups[number].refusal(own, rest, free, port) else {
             self.free[usize::from(hot.in_pool) % MAX_POOLS] -= rest;
-            self.port_shared[hot.in_port as usize] += rest;
+            self.port_shared[hot.in_port as usize] += if hot.has_port_limit { rest } else { 0 };
             hot.over = own as i64;
             return Ok(Charged::OfPort);
         };
@@ -367,6 +367,10 @@ impl Ingress {
         if hot.has_port_limit {
             self.port_shared[hot.in_port as usize] -= back;
         }
+        if let Some(filter) = group.config.filter {
+            let has = (group.config.minimum as i64 + hot.over) as u64 + group.headroom;
+            group.filtered.follow(has, u32::from(filter));
+        }
         let is_over = self.resumes(pg);
         if is_over {
             let number = self.number(pg);
@@ -383,6 +387,9 @@ impl Ingress {
         if group.headroom > 0 {
             return false;
         }
+        if group.config.filter.is_some() {
+            return group.filter_resumes(self.free_for(pg));
+        }
         let limit = group.config.minimum + paused_at.min(self.limit_of(pg));
         let resume = lossless.xon.max(limit.saturating_sub(lossless.xon_offset));
         self.occupancy_at(pg).total() <= resume
@@ -392,7 +399,8 @@ impl Ingress {
     fn look_after(&mut self, pg: usize) {
         let hot = &mut self.hot[pg];
         let group = &self.groups[hot.number as usize];
-        hot.needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
+        let is_special = hot.has_port_limit || group.config.filter.is_some();
+        hot.needs_care = group.headroom > 0 || group.paused_at.is_some() || is_special;
     }
 
     /// Undoes the charge that was made last, as if the packet had never come.
@@ -514,6 +522,7 @@ impl Ingress {
                 return Err(error.remedy("change it when the group has resumed"));
             }
             (new.groups[number].headroom, new.groups[number].paused_at) = (has.headroom, group.paused_at);
+            new.groups[number].filtered = group.filtered;
             let hot = &mut new.hot[pg];
             hot.over = (has.minimum + has.shared) as i64 - new.groups[number].config.minimum as i64;
             let (shared, in_pool) = (hot.over.max(0) as u64, usize::from(hot.in_pool));

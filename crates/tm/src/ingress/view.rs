@@ -40,6 +40,8 @@ impl Ingress {
     pub fn resume_point(&self, port: usize, number: u8) -> Option<u64> {
         let group = &self.groups[self.number(self.pg_of(port, number))];
         let (paused_at, lossless) = (group.paused_at?, group.config.lossless?);
+        // What is filtered can be far below the occupancy.
+        let paused_at = if group.config.filter.is_some() { u64::MAX } else { paused_at };
         let limit = group.config.minimum.saturating_add(paused_at);
         Some(lossless.xon.max(limit.saturating_sub(lossless.xon_offset)))
     }
@@ -94,7 +96,8 @@ impl Ingress {
             (0..config.partitions).flat_map(|partition| (0..config.pools.len()).map(move |pool| (partition, pool)));
         let group_is_right = |number: usize| {
             let (hot, group) = (&self.hot[self.pg_at(number)], &self.groups[number]);
-            let needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
+            let is_special = hot.has_port_limit || group.config.filter.is_some();
+            let needs_care = group.headroom > 0 || group.paused_at.is_some() || is_special;
             let of_port = self.port_shared(group.config.port, group.config.pool);
             let is_counted = self.port_shared[hot.in_port as usize] == if hot.has_port_limit { of_port } else { 0 };
             hot.over >= -(group.config.minimum as i64) && hot.needs_care == needs_care && is_counted
