@@ -1,6 +1,6 @@
 //! A group of the accounting: what every packet looks at, and what few of them do.
 
-use super::{GroupConfig, IngressConfig, Limit, NOBODY, Refusal};
+use super::{GroupConfig, IngressConfig, Limit, MAX_CELLS, NOBODY, Refusal};
 use crate::filter::Filtered;
 
 /// A limit as one inequality of whole numbers, with the packet in the buffer:
@@ -44,6 +44,10 @@ pub(super) struct Hot {
     own: u32,
     free: u32,
     constant: u64,
+    /// With at most so many shared cells, while at least so many are left, it is within the limit: that is cheaper to see than the
+    /// limit. A packet that does not see it looks at the limit, and sets both anew.
+    pub(super) sure_own: i64,
+    pub(super) sure_left: i64,
     /// Its number in the configuration.
     pub(super) number: u32,
     /// Where the port's cells of its pool are counted.
@@ -52,8 +56,9 @@ pub(super) struct Hot {
     pub(super) in_pool: u8,
     /// Its port has a limit in its pool.
     pub(super) has_port_limit: bool,
-    /// It is paused or has headroom, its port has a limit, or its occupancy is filtered.
-    pub(super) needs_care: bool,
+    /// Cells that come back need care if it has less than this afterwards: with 0, those of its minimum do; without limit, all do, since it is
+    /// paused or has headroom, its port has a limit, or its occupancy is filtered.
+    pub(super) care_below: i64,
 }
 
 impl Hot {
@@ -64,11 +69,13 @@ impl Hot {
             own: 1,
             free: 0,
             constant: 0,
+            sure_own: -1,
+            sure_left: 0,
             number: NOBODY,
             in_port: NOBODY,
             in_pool: 0,
             has_port_limit: false,
-            needs_care: false,
+            care_below: 0,
         }
     }
 
@@ -85,12 +92,23 @@ impl Hot {
             own: factors.own as u32,
             free: factors.free as u32,
             constant: factors.constant,
+            sure_own: -1,
+            sure_left: 0,
             number: number as u32,
             in_port: (group.port * pools + group.pool) as u32,
             in_pool: (port.partition * pools + group.pool) as u8,
             has_port_limit,
-            needs_care: has_port_limit || group.filter.is_some(),
+            care_below: if has_port_limit || group.filter.is_some() { i64::MAX } else { 0 },
         }
+    }
+
+    /// With so many cells left, what is within the limit for some time.
+    pub(super) fn be_sure(&mut self, left: u64) {
+        let least = left - left / 8;
+        let most = least * u64::from(self.free) + self.constant;
+        // Without a limit, both sides are 0 always.
+        let own = if self.own == 0 { MAX_CELLS } else { (most / u64::from(self.own)).min(MAX_CELLS) };
+        (self.sure_own, self.sure_left) = (own as i64, least as i64);
     }
 
     /// Whether the limits of group and port allow so many shared cells of the group, with so many left: surely.

@@ -1,6 +1,6 @@
 //! What can be seen of the ingress side, and whether its accounts agree.
 
-use super::{GROUPS_PER_PORT, GroupConfig, Ingress, IngressConfig, MAX_POOLS, NOBODY, Occupancy};
+use super::{GROUPS_PER_PORT, GroupConfig, Ingress, IngressConfig, NOBODY, Occupancy};
 
 impl Ingress {
     /// The configuration in force.
@@ -48,7 +48,7 @@ impl Ingress {
 
     /// Shared cells that are free for a group.
     pub(crate) fn free_for(&self, pg: usize) -> u64 {
-        self.free[usize::from(self.hot[pg].in_pool) % MAX_POOLS]
+        self.free[usize::from(self.hot[pg].in_pool)]
     }
 
     /// The shared cells of a pool that are taken in a partition.
@@ -100,7 +100,7 @@ impl Ingress {
             let needs_care = group.headroom > 0 || group.paused_at.is_some() || is_special;
             let of_port = self.port_shared(group.config.port, group.config.pool);
             let is_counted = self.port_shared[hot.in_port as usize] == if hot.has_port_limit { of_port } else { 0 };
-            hot.over >= -(group.config.minimum as i64) && hot.needs_care == needs_care && is_counted
+            hot.over >= -(group.config.minimum as i64) && (hot.care_below > 0) == needs_care && is_counted
         };
         pools.into_iter().all(pool_is_right)
             && (0..self.groups.len()).all(group_is_right)
