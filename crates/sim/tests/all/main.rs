@@ -22,4 +22,5 @@ mod samples;
 mod script;
 mod threads;
 mod transports;
+mod trimming;
 mod victims;
