@@ -100,7 +100,14 @@ impl Story {
         // Where queues own a part, the threshold is for what exceeds it.
         let owned = why.threshold.and_then(|threshold| threshold.reserved).map_or(0, Bytes::get);
         let above = whole.saturating_sub(owned);
-        let shown = if owned == 0 { format!("{whole} B") } else { format!("{whole} B - {owned} B = {above} B") };
+        let filtered = why.threshold.and_then(|threshold| threshold.filtered);
+        let shown = if let Some(filtered) = filtered {
+            format!("{filtered:.1} B + {} B", why.charge.get())
+        } else if owned == 0 {
+            format!("{whole} B")
+        } else {
+            format!("{whole} B - {owned} B = {above} B")
+        };
         let because = |reason| match reason {
             Reason::Oversize => format!("its {} B are more than the whole buffer", why.charge.get()),
             Reason::Rank => match &why.rank_test {
@@ -248,7 +255,7 @@ fn rank_test(test: &RankTest) -> String {
 }
 
 fn threshold_words(threshold: &Threshold, switch: &ValidConfig) -> String {
-    let Threshold { value, alpha, remaining, n, g, mu, reserved, flow_bytes, drop_probability } = *threshold;
+    let Threshold { value, alpha, remaining, n, g, mu, reserved, flow_bytes, drop_probability, filtered } = *threshold;
     let policy = switch.policy.name();
     let (Some(alpha), Some(remaining)) = (alpha, remaining) else {
         let part = if policy == "cp" { ", an equal part of the buffer for every queue" } else { "" };
@@ -268,12 +275,16 @@ fn threshold_words(threshold: &Threshold, switch: &ValidConfig) -> String {
         ("abm-dt", Some(n), _, Some(mu)) => {
             format!("a * (B - Q) = {alpha:.6} * {remaining}, with a set for n = {n}, mu = {mu:.4}")
         }
+        ("reverie", ..) => format!("alpha * free = {alpha} * {remaining}"),
         _ if reserved.is_some() => format!("alpha * (S - X) = {alpha} * {remaining}"),
         _ => format!("alpha * (B - Q) = {alpha} * {remaining}"),
     };
     let mut text = format!("The threshold of {policy} was {value:.1} B = {formula}.");
     if let Some(reserved) = reserved {
         let _ = write!(text, " It applies to what exceeds the {} B that every queue owns.", reserved.get());
+    }
+    if let Some(filtered) = filtered {
+        let _ = write!(text, " It is met by the filtered length, which was {filtered:.1} B, with the packet.");
     }
     match (policy, flow_bytes, drop_probability) {
         ("fab", Some(bytes), _) => {

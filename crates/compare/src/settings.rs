@@ -110,6 +110,10 @@ fn policy(dice: &mut Dice, queues: usize) -> PolicyConfig {
         config.alpha = PerQueue::Each((0..queues).map(|_| dice.pick(&[1.0, 0.5, 8.0, 0.125, 0.0, 64.0])).collect());
         config.partitions = dice.pick(&[1, 1, 2]);
     }
+    if let PolicyConfig::Reverie(config) = &mut policy {
+        config.alpha = PerQueue::Each((0..queues).map(|_| dice.pick(&[1.0, 0.5, 8.0, 0.125, 0.0, 64.0])).collect());
+        config.filter = dice.below(17) as usize;
+    }
     if let PolicyConfig::IntelligentBuffer(config) = &mut policy {
         // The fair share moves in steps, one an update: a short way, with gains that do not make the steps tiny.
         config.initial_fair = Bytes::new(dice.pick(&[10_000, 1_000, 1, 0, u64::MAX]));

@@ -48,10 +48,14 @@ pub fn random_ingress(dice: &mut Dice, ports: usize, scale: u64) -> NaiveIngress
             let has_limit = ports[port].limits[pool] != SharedLimit::None;
             let lossless = (dice.below(3) * 4 * scale, dice.below(8), dice.below(6));
             let lossless = (!dice.one_in(3)).then_some(lossless);
-            NaiveGroup { port, pool, minimum: dice.below(4), limit: random_limit(dice, has_limit, scale), lossless }
+            let limit = random_limit(dice, has_limit, scale);
+            let can_filter = lossless.is_some() && !has_limit && matches!(limit, SharedLimit::Dynamic(..));
+            let filter = (can_filter && dice.one_in(2)).then(|| dice.pick(&[1, 0, 3, 10]));
+            NaiveGroup { port, pool, minimum: dice.below(4), limit, lossless, filter }
         })
         .collect();
-    NaiveIngress { cell: u64::from(CELL), paused: vec![None; groups.len()], pools, ports, groups, cells: vec![] }
+    let (paused, filtered) = (vec![None; groups.len()], vec![0; groups.len()]);
+    NaiveIngress { cell: u64::from(CELL), paused, filtered, pools, ports, groups, cells: vec![] }
 }
 
 fn core_limit(limit: SharedLimit) -> Limit {
@@ -77,6 +81,7 @@ pub fn core_ingress(naive: &NaiveIngress) -> IngressConfig {
         pool: group.pool,
         minimum: group.minimum,
         limit: core_limit(group.limit),
+        filter: group.filter.map(|filter| filter as u8),
         lossless: group.lossless.map(|(headroom, xon, xon_offset)| LosslessConfig { headroom, xon, xon_offset }),
     });
     let (pools, ports, groups) = (pools.collect(), ports.collect(), groups.collect());

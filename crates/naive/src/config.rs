@@ -79,6 +79,34 @@ pub enum Policy {
         /// A flow that was silent for longer than this, in ps, starts at 0 again.
         window: u64,
     },
+    /// Pools of queues, in partitions.
+    Pools {
+        /// What each pool has to share in each partition.
+        pools: Vec<u64>,
+        /// The pool of each queue number.
+        pool: Vec<usize>,
+        /// What each queue number has for itself.
+        minimum: Vec<u64>,
+        /// `alpha_k` per queue number, a multiple of 1/1024.
+        alpha: Vec<f64>,
+        /// The most that a queue may take of its pool, per queue number.
+        limit: Vec<u64>,
+        /// The most that the queues of a port may take of a pool together.
+        port_limit: Option<u64>,
+        /// Whether the limit alone counts, per queue number.
+        fixed: Vec<bool>,
+        /// Parts of the memory.
+        partitions: usize,
+    },
+    /// Reverie's lossy half.
+    Reverie {
+        /// `alpha_k` per queue number, a multiple of 1/1024.
+        alpha: Vec<f64>,
+        /// The filtered length goes `1 / 2^filter` of the way.
+        filter: u32,
+        /// Queue numbers that have no threshold.
+        lossless: Vec<bool>,
+    },
     /// Push out the tail of the longest queue.
     Pushout,
     /// DT with expulsion from the head of over-allocated queues.

@@ -230,6 +230,24 @@ fn random_trim(dice: &mut Dice, sizes: &Sizes) -> Trim {
     }
 }
 
+/// Multiples of 1/1024.
+const CHIP_ALPHAS: [f64; 8] = [1.0, 0.5, 8.0, 0.125, 0.0, 64.0, 0.25, 2.0];
+
+fn random_pools(dice: &mut Dice, sizes: &Sizes, ports: usize, queues: usize) -> Policy {
+    let pools: Vec<u64> = (0..1 + dice.below(2)).map(|_| random_bytes(dice, sizes, 20)).collect();
+    let bytes = |dice: &mut Dice, most| (0..queues).map(|_| random_bytes(dice, sizes, most)).collect();
+    Policy::Pools {
+        pool: (0..queues).map(|_| dice.below(pools.len() as u64) as usize).collect(),
+        pools,
+        minimum: bytes(dice, 2),
+        alpha: (0..queues).map(|_| dice.pick(&CHIP_ALPHAS)).collect(),
+        limit: bytes(dice, 10),
+        port_limit: dice.one_in(2).then(|| random_bytes(dice, sizes, 8)),
+        fixed: (0..queues).map(|_| dice.one_in(3)).collect(),
+        partitions: 1 + dice.below(ports.min(2) as u64) as usize,
+    }
+}
+
 /// A scheduler, a policy and a number of queues that go together.
 fn random_deciders(dice: &mut Dice, sizes: &Sizes, unit: u64, ports: usize, exact: bool) -> (Scheduler, Policy, usize) {
     let (policy_kind, scheduler_kind) = if exact {
@@ -238,7 +256,7 @@ fn random_deciders(dice: &mut Dice, sizes: &Sizes, unit: u64, ports: usize, exac
         let scheduler = dice.pick(&[2, 3, 1, 4, 2, 3, 0, 7, 7]);
         (policy, scheduler)
     } else {
-        (dice.below(9), dice.below(8))
+        (dice.below(11), dice.below(8))
     };
     // FB's single-queue form and the schedulers of one queue need K = 1.
     let packet_classes = policy_kind == 3 && dice.one_in(4);
@@ -290,6 +308,12 @@ fn random_deciders(dice: &mut Dice, sizes: &Sizes, unit: u64, ports: usize, exac
             window: random_interval(dice, unit),
         },
         7 => Policy::Pushout,
+        9 => random_pools(dice, sizes, ports, queues),
+        10 => Policy::Reverie {
+            alpha: (0..queues).map(|_| dice.pick(&CHIP_ALPHAS)).collect(),
+            filter: dice.pick(&[1, 0, 2, 4, 10]),
+            lossless: (0..queues).map(|_| dice.one_in(3)).collect(),
+        },
         _ => Policy::Occamy {
             alpha: if dice.one_in(3) { vec![8.0; queues] } else { alpha },
             token_cell: match dice.below(8) {

@@ -2,6 +2,8 @@
 //! counted anew
 //! from that list when a rule asks for it.
 
+use crate::policy::filtered;
+
 /// What a group or port may have of a pool's shared part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedLimit {
@@ -48,6 +50,8 @@ pub struct NaiveGroup {
     pub limit: SharedLimit,
     /// Headroom, xon and xon offset, if it is lossless.
     pub lossless: Option<(u64, u64, u64)>,
+    /// Its limit meets a filtered occupancy, which goes `1 / 2^filter` of the way.
+    pub filter: Option<u32>,
 }
 
 /// A part of the buffer.
@@ -112,6 +116,8 @@ pub struct NaiveIngress {
     pub cells: Vec<(usize, Part)>,
     /// Of every group that is paused: the limit when it asked.
     pub paused: Vec<Option<u64>>,
+    /// Of every group: its filtered occupancy, in 1/65536 of a cell.
+    pub filtered: Vec<u128>,
 }
 
 impl NaiveIngress {
@@ -129,7 +135,7 @@ impl NaiveIngress {
         other.pool == group.pool && self.partition(other) == self.partition(group)
     }
 
-    fn free(&self, group: usize) -> u64 {
+    pub(crate) fn free(&self, group: usize) -> u64 {
         self.pools[self.groups[group].pool].shared - self.count(Part::Shared, |_, other| self.is_beside(group, other))
     }
 
@@ -179,6 +185,12 @@ impl NaiveIngress {
         }
         if self.free(group) < cells {
             return Some(NaiveRefusal::Pool);
+        }
+        if let (Some(_), SharedLimit::Dynamic(num, den)) = (this.filter, this.limit) {
+            let left = u128::from(self.free(group) - cells);
+            let is_within = self.filtered[group] * u128::from(den) <= left * u128::from(num) * 65_536;
+            let has_headroom = self.count(Part::Headroom, |other, _| other == group) > 0;
+            return (has_headroom || !is_within).then_some(NaiveRefusal::Group);
         }
         let free = i128::from(self.free(group) - cells);
         let port = i128::from(self.on_port(group) + cells);
@@ -250,11 +262,20 @@ impl NaiveIngress {
             self.cells.remove(last.expect("a packet that leaves has its cells"));
         }
         let this = self.groups[group];
-        let (Some(paused_at), Some((_, xon, xon_offset))) = (self.paused[group], this.lossless) else { return false };
-        let limit = this.minimum + paused_at.min(self.limit(group));
         let has = self.cells.iter().filter(|(other, _)| *other == group).count() as u64;
         let headroom = self.count(Part::Headroom, |other, _| other == group);
-        let resume = headroom == 0 && (has <= xon || has + xon_offset <= limit || has == 0);
+        if let Some(filter) = this.filter {
+            self.filtered[group] = filtered(self.filtered[group], has, filter);
+        }
+        let (Some(paused_at), Some((_, xon, xon_offset))) = (self.paused[group], this.lossless) else { return false };
+        let limit = this.minimum + paused_at.min(self.limit(group));
+        let resume = match (this.filter, this.limit) {
+            (Some(_), SharedLimit::Dynamic(num, den)) => {
+                let most = xon.max((num * self.free(group) / den).saturating_sub(xon_offset));
+                headroom == 0 && self.filtered[group] <= u128::from(most) * 65_536
+            }
+            _ => headroom == 0 && (has <= xon || has + xon_offset <= limit || has == 0),
+        };
         if resume {
             self.paused[group] = None;
         }

@@ -19,6 +19,10 @@ pub(crate) struct PolicyState {
     found: Vec<u64>,
     /// FAB: per flow the byte count and the time of the last packet.
     flows: BTreeMap<u64, (u64, u64)>,
+    /// Reverie: the filtered length of queue i, in 1/65536 of a byte.
+    filtered: Vec<u128>,
+    /// Reverie: what is free on the ingress side when a packet comes, in bytes.
+    pub(crate) free: Option<u64>,
 }
 
 impl PolicyState {
@@ -35,6 +39,8 @@ impl PolicyState {
             dequeued: vec![0; count],
             found: vec![0; count],
             flows: BTreeMap::new(),
+            filtered: vec![0; count],
+            free: None,
         }
     }
 }
@@ -89,6 +95,8 @@ impl Model<'_> {
                 let a = if sent < *threshold { *alpha_short } else { alpha[k] };
                 self.within(i, len, a * self.free())
             }
+            Policy::Pools { .. } => self.within_pool(i, len),
+            Policy::Reverie { alpha, lossless, .. } => self.within_filtered(i, len, alpha[k], lossless[k]),
             Policy::Pushout => self.push_out_until_it_fits(i, len),
             Policy::Occamy { alpha, .. } => self.within(i, len, alpha[k] * self.free()),
         }
@@ -126,6 +134,56 @@ impl Model<'_> {
             return Err(Reason::Full);
         }
         if y as f64 <= alpha * (shared - x_total) as f64 { Ok(()) } else { Err(Reason::Threshold) }
+    }
+
+    /// Pools: every number is counted anew.
+    fn within_pool(&self, i: usize, len: u64) -> Result<(), Reason> {
+        let Policy::Pools { pools, pool, minimum, alpha, limit, port_limit, fixed, partitions } = &self.switch.policy
+        else {
+            return Ok(());
+        };
+        let (number, ports) = (self.switch.queues, self.switch.rates.len());
+        let k = i % number;
+        let partition = |j: usize| (j / number) * partitions / ports;
+        let shared = |j: usize, length: u64| length.saturating_sub(minimum[j % number]);
+        let own = shared(i, self.q(i) + len);
+        let more = own - shared(i, self.q(i));
+        let beside = |j: &usize| pool[*j % number] == pool[k] && partition(*j) == partition(i);
+        let taken: u64 = (0..self.queues.len()).filter(beside).map(|j| shared(j, self.q(j))).sum();
+        let free = pools[pool[k]].saturating_sub(taken);
+        self.fits(len)?;
+        if more > free {
+            return Err(Reason::Full);
+        }
+        let of_port = (0..self.queues.len()).filter(|j| beside(j) && j / number == i / number);
+        let on_port: u64 = of_port.map(|j| shared(j, self.q(j))).sum();
+        // A multiple of 1/1024 as a whole number.
+        let factor = (alpha[k] * 1024.0) as u128;
+        let is_beyond_alpha = !fixed[k] && u128::from(own) * 1024 > u128::from(free - more) * factor;
+        let is_beyond_port = port_limit.is_some_and(|limit| on_port + more > limit);
+        if more > 0 && (own > limit[k] || is_beyond_alpha || is_beyond_port) { Err(Reason::Threshold) } else { Ok(()) }
+    }
+
+    /// Reverie: what the threshold meets is the filtered length.
+    fn within_filtered(&self, i: usize, len: u64, alpha: f64, lossless: bool) -> Result<(), Reason> {
+        self.fits(len)?;
+        let free = self.policy.free.unwrap_or(self.switch.buffer - self.q_total());
+        if lossless {
+            return Ok(());
+        }
+        if len > free {
+            return Err(Reason::Full);
+        }
+        let factor = (alpha * 1024.0) as u128;
+        let own = self.policy.filtered[i] + u128::from(len) * 65_536;
+        if own * 1024 <= u128::from(free) * factor * 65_536 { Ok(()) } else { Err(Reason::Threshold) }
+    }
+
+    /// Reverie: a packet has left queue `i`.
+    pub(crate) fn filter(&mut self, i: usize) {
+        if let Policy::Reverie { filter, .. } = &self.switch.policy {
+            self.policy.filtered[i] = filtered(self.policy.filtered[i], self.q(i), *filter);
+        }
     }
 
     /// The indices, over all ports, of the queues whose number is in the same priority group as `k`.
@@ -239,4 +297,10 @@ impl Model<'_> {
             self.policy.dequeued[i] = 0;
         }
     }
+}
+
+/// A filtered length, in 1/65536 of its unit, after the length has become this: never above it.
+pub(crate) fn filtered(before: u128, length: u64, filter: u32) -> u128 {
+    let length = u128::from(length) * 65_536;
+    if length < before { length } else { before + (length - before) / (1 << filter) }
 }

@@ -30,6 +30,11 @@ impl Sides {
         Sides { ingress, held: vec![0; groups.len()], groups, gone: Vec::new(), requests: Vec::new() }
     }
 
+    /// What is free of the pool of packet `n`, in bytes.
+    pub(crate) fn free_for(&self, n: usize) -> u64 {
+        self.ingress.free(self.groups[n]) * self.ingress.cell
+    }
+
     /// Packet `n` arrives: whether its group asks for pause, or why it is refused.
     pub(crate) fn admit(&mut self, n: usize, bytes: u64) -> Result<bool, NaiveRefusal> {
         let (_, pause) = self.ingress.admit(self.groups[n], bytes)?;

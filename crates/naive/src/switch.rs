@@ -195,6 +195,7 @@ impl<'a> Model<'a> {
         let bytes = self.arrivals[n].bytes;
         let Some(sides) = &mut self.sides else { return self.arrive(n) };
         let before = sides.ingress.clone();
+        self.policy.free = Some(sides.free_for(n));
         let pause = match sides.admit(n, bytes) {
             Err(refusal) => return self.settle(n, Verdict::Dropped, Reason::Ingress(refusal), None),
             Ok(pause) => pause,
@@ -316,6 +317,7 @@ impl<'a> Model<'a> {
     /// Takes the packet at `position` out of queue `i`.
     pub(crate) fn take(&mut self, i: usize, position: usize) -> Waiting {
         let taken = self.queues[i].remove(position);
+        self.filter(i);
         if self.queues[i].is_empty() {
             self.queue_emptied(i);
         }

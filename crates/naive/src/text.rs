@@ -54,6 +54,8 @@ fn write_policy(text: &mut String, policy: &Policy) {
         Policy::Fba { .. } => "fba",
         Policy::Abm { .. } => "abm",
         Policy::Fab { .. } => "fab",
+        Policy::Pools { .. } => "pools",
+        Policy::Reverie { .. } => "reverie",
         Policy::Pushout => "pushout",
         Policy::Occamy { .. } => "occamy",
     };
@@ -65,6 +67,8 @@ fn write_policy(text: &mut String, policy: &Policy) {
         | Policy::Fba { alpha, .. }
         | Policy::Abm { alpha, .. }
         | Policy::Fab { alpha, .. }
+        | Policy::Pools { alpha, .. }
+        | Policy::Reverie { alpha, .. }
         | Policy::Occamy { alpha, .. } => {
             let alpha = list(alpha.iter().map(|alpha| format!("{alpha:?}")));
             *text += &format!("alpha = {alpha}\n");
@@ -99,6 +103,19 @@ fn write_policy(text: &mut String, policy: &Policy) {
         Policy::Fab { alpha_short, threshold, window, .. } => {
             *text += &format!("alpha_short = {alpha_short:?}\n");
             *text += &format!("threshold = {threshold}\nwindow = {window}\n");
+        }
+        Policy::Pools { pools, pool, minimum, limit, port_limit, fixed, partitions, .. } => {
+            let numbers = |numbers: &[u64]| list(numbers.iter().map(u64::to_string));
+            *text += &format!("pools = {}\npool = {}\n", numbers(pools), list(pool.iter().map(usize::to_string)));
+            *text += &format!("minimum = {}\nlimit = {}\n", numbers(minimum), numbers(limit));
+            *text += &format!("fixed = {}\npartitions = {partitions}\n", list(fixed.iter().map(bool::to_string)));
+            if let Some(limit) = port_limit {
+                *text += &format!("port_limit = {limit}\n");
+            }
+        }
+        Policy::Reverie { filter, lossless, .. } => {
+            let lossless = list(lossless.iter().map(bool::to_string));
+            *text += &format!("filter = {filter}\nlossless = {lossless}\n");
         }
         Policy::Occamy { token_cell, bucket, .. } => {
             *text += &format!("token_cell = {token_cell}\nbucket = {bucket}\n");

@@ -16,7 +16,7 @@
 //! | `queue_timeline.parquet` | [`crate::queue_timeline`] |
 //! | `progress.parquet` | [`crate::progress`] |
 //! | `chips.parquet`, `controls.parquet` | [`crate::chips`] |
-//! | `pauses.parquet`, `paused.parquet`, `storms.parquet` | [`crate::pauses`] |
+//! | `pauses.parquet`, `paused.parquet`, `storms.parquet`, `victims.parquet`, `deadlocks.parquet` | [`crate::pauses`] |
 //!
 //! On request, every table is there as CSV, too. What can be written is, even if something else cannot. `summary.json` is removed first and written last, after the scenario: a
 //! directory that has one is a whole result, and nothing in it is of an older one.
@@ -45,7 +45,7 @@ pub const SCENARIO: &str = "scenario.toml";
 type MakeTable = fn(&Scenario, &RunResult) -> Table;
 
 /// The tables of a run, by the names of their files.
-const TABLES: [(&str, MakeTable); 20] = [
+const TABLES: [(&str, MakeTable); 22] = [
     ("flows", flows::table),
     ("queries", queries::table),
     ("collectives", collectives::table),
@@ -66,6 +66,8 @@ const TABLES: [(&str, MakeTable); 20] = [
     ("pauses", pauses::requests),
     ("paused", pauses::paused),
     ("storms", pauses::storms),
+    ("victims", pauses::victims),
+    ("deadlocks", pauses::deadlocks),
 ];
 
 /// A table of a run, by the name of its file without the ending; `None` if there is no such table.

@@ -2,10 +2,12 @@
 
 mod build;
 mod loads;
+mod pauses;
 mod render;
 
 pub use build::{BUILD, summarize};
 pub use loads::add_loads;
+pub use pauses::{DeadlockInfo, PauseSummary};
 pub(crate) use render::link_name;
 
 use crate::json::{Json, record};
@@ -247,6 +249,8 @@ record! {
         pub links: Vec<LinkGroup>,
         /// By workload, where it is known.
         pub loads: Vec<Load>,
+        /// Priority flow control, where switches pause. Older results have none.
+        pub pauses: Option<PauseSummary>,
         /// How much the engine did.
         pub engine: Engine,
         /// What the run cost.

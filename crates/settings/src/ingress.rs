@@ -19,8 +19,8 @@ pub struct IngressFile {
 const KEYS: [&str; 6] = ["cell", "partitions", "of_queue", "pool", "port", "group"];
 const POOL_KEYS: [&str; 3] = ["name", "shared", "headroom"];
 const PORT_KEYS: [&str; 6] = ["ports", "partition", "headroom", "pool", "alpha", "limit"];
-const GROUP_KEYS: [&str; 10] =
-    ["ports", "groups", "pool", "minimum", "alpha", "limit", "of_port", "headroom", "xon", "xon_offset"];
+const GROUP_KEYS: [&str; 11] =
+    ["ports", "groups", "pool", "minimum", "alpha", "limit", "of_port", "filter", "headroom", "xon", "xon_offset"];
 
 /// Reads the table `[ingress]` of a switch.
 ///
@@ -228,6 +228,7 @@ impl Reader<'_> {
             minimum: cells(table, "minimum")?.unwrap_or(0),
             limit: limit(table)?,
             lossless: headroom.map(lossless).transpose()?,
+            filter: table.get("filter").map(|value| value.number()).transpose()?,
             ..GroupConfig::default()
         })
     }

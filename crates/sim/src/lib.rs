@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod chip;
+mod deadlock;
 pub mod engine;
 mod event_queue;
 pub mod flow;

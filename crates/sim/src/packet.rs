@@ -3,7 +3,7 @@
 //! A packet fits a cache line. Slots are recycled; in steady state nothing is allocated.
 
 use crate::routing::Address;
-use forebay_tm::{Instant, Packet as CorePacket, PacketId};
+use forebay_tm::{Duration, Instant, Packet as CorePacket, PacketId};
 
 /// The slot of a packet in the [`Arena`].
 pub type Slot = u32;
@@ -218,6 +218,17 @@ impl Metadata {
     }
 }
 
+/// What is known of a packet in a network that pauses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hold {
+    /// The request for pause that it waited for in front of its last link, counted from 1 on at the switch that asked; 0 is none.
+    pub(crate) request: u32,
+    /// The port that it came by, while it is at a switch.
+    pub(crate) in_port: u32,
+    /// While it waits: how long its class had been paused there when it came. On a link: how long it waited for the request.
+    pub(crate) time: Duration,
+}
+
 /// All packets on the move.
 #[derive(Debug, Default)]
 pub struct Arena {
@@ -226,6 +237,9 @@ pub struct Arena {
     /// One for each slot, if any transport wants telemetry.
     telemetry: Vec<Telemetry>,
     with_telemetry: bool,
+    /// One for each slot, if any switch pauses. Whoever puts a packet in front of a link for the first time sets it.
+    holds: Vec<Hold>,
+    with_holds: bool,
 }
 
 impl Arena {
@@ -255,6 +269,9 @@ impl Arena {
         self.packets.push(packet);
         if self.with_telemetry {
             self.telemetry.push(Telemetry::default());
+        }
+        if self.with_holds {
+            self.holds.push(Hold::default());
         }
         slot
     }
@@ -298,6 +315,26 @@ impl Arena {
     /// Whether it was made with telemetry.
     pub(crate) fn has_telemetry(&self) -> bool {
         self.with_telemetry
+    }
+
+    /// Keeps what pauses do to packets. There is no packet yet.
+    pub(crate) fn keep_holds(&mut self, keep: bool) {
+        self.with_holds = keep;
+    }
+
+    /// Whether it keeps what pauses do to packets.
+    pub(crate) fn keeps_holds(&self) -> bool {
+        self.with_holds
+    }
+
+    /// What pauses have done to a packet, if that is kept.
+    pub(crate) fn hold(&self, slot: Slot) -> Option<&Hold> {
+        self.holds.get(slot as usize)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn hold_mut(&mut self, slot: Slot) -> Option<&mut Hold> {
+        self.holds.get_mut(slot as usize)
     }
 
     /// Packets on the move now.

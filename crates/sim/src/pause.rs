@@ -1,6 +1,6 @@
 //! Priority flow control (IEEE 802.1Qbb): the frames that stop a class of traffic on a link, and what they do to who hears them.
 
-use crate::packet::{Kind, Metadata, Packet};
+use crate::packet::{Hold, Kind, Metadata, Packet};
 use crate::scenario::PfcSetup;
 use crate::wires::Wires;
 use forebay_tm::{Duration, Instant, Rate};
@@ -12,11 +12,13 @@ pub(crate) const CLASSES: usize = 8;
 /// Bytes of a frame on the wire.
 pub(crate) const FRAME_BYTES: u32 = 64;
 
-/// A frame: which classes stop, and for how many quanta of 512 bit times; none is to resume.
+/// A frame: which classes stop, and for how many quanta of 512 bit times; none is to resume. Frames of a switch tell which of its
+/// requests they are for, counted from 1 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) classes: u8,
     pub(crate) quanta: u16,
+    pub(crate) request: u32,
 }
 
 impl Frame {
@@ -26,6 +28,7 @@ impl Frame {
             kind: Kind::Pause,
             seq: u32::from(self.classes),
             echo: u32::from(self.quanta),
+            rank: self.request,
             bytes: FRAME_BYTES,
             ..Packet::default()
         };
@@ -40,7 +43,7 @@ impl Frame {
         if packet.kind != Kind::Pause {
             return None;
         }
-        let frame = Self { classes: packet.seq as u8, quanta: packet.echo as u16 };
+        let frame = Self { classes: packet.seq as u8, quanta: packet.echo as u16, request: packet.rank };
         wires.frames -= 1;
         wires.arena.remove(metadata.packet);
         Some(frame)
@@ -66,6 +69,8 @@ pub(crate) struct Paused {
     /// Time that each class was paused, up to the last time that its pause ended.
     total: [Duration; CLASSES],
     pauses: [u64; CLASSES],
+    /// The request that paused each class last.
+    requests: [u32; CLASSES],
 }
 
 impl Paused {
@@ -78,6 +83,7 @@ impl Paused {
             since: [Instant::ZERO; CLASSES],
             total: [Duration::ZERO; CLASSES],
             pauses: [0; CLASSES],
+            requests: [0; CLASSES],
         }
     }
 
@@ -110,6 +116,9 @@ impl Paused {
             }
             self.pauses[class] += u64::from(!was_paused && frame.quanta > 0);
             self.until[class] = until;
+            if frame.quanta > 0 {
+                self.requests[class] = frame.request;
+            }
         }
     }
 
@@ -129,11 +138,31 @@ impl Paused {
         self.until[class]
     }
 
+    /// How long a class was paused up to now, of which [`Paused::mask`] was asked. Classes that no frame speaks of never are.
+    pub(crate) fn time(&self, class: u8, now: Instant) -> Duration {
+        let class = usize::from(class);
+        if class >= CLASSES {
+            return Duration::ZERO;
+        }
+        let last = now.min(self.until[class]).since(self.since[class]);
+        Duration::from_ps(self.total[class].ps() + last.ps())
+    }
+
+    /// A packet comes to wait.
+    pub(crate) fn joins(&self, class: u8, now: Instant, hold: &mut Hold) {
+        hold.time = self.time(class, now);
+    }
+
+    /// A packet leaves, and says what it waited for.
+    pub(crate) fn leaves(&self, class: u8, now: Instant, hold: &mut Hold) {
+        hold.time = Duration::from_ps(self.time(class, now).ps() - hold.time.ps());
+        hold.request = if hold.time > Duration::ZERO { self.requests[usize::from(class)] } else { 0 };
+    }
+
     /// How often a class was paused, and for how long, up to the end of the run.
     pub(crate) fn totals(&mut self, class: usize, end: Instant) -> (u64, Duration) {
         self.mask(end);
-        let last = end.min(self.until[class]).since(self.since[class]);
-        (self.pauses[class], Duration::from_ps(self.total[class].ps() + last.ps()))
+        (self.pauses[class], self.time(class as u8, end))
     }
 }
 
@@ -141,7 +170,7 @@ impl Paused {
 mod tests {
     use super::*;
 
-    const XOFF: Frame = Frame { classes: 0b1000, quanta: 100 };
+    const XOFF: Frame = Frame { classes: 0b1000, quanta: 100, request: 1 };
     const XON: Frame = Frame { quanta: 0, ..XOFF };
 
     fn at(ns: u64) -> Instant {

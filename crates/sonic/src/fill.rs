@@ -48,6 +48,7 @@ impl Side {
             minimum: self.group.minimum,
             limit: self.group.limit,
             lossless: self.group.lossless,
+            ..GroupConfig::default()
         };
         Ingress::new(IngressConfig {
             cell: self.cell,

@@ -11,8 +11,8 @@ use forebay_tm::{Bytes, Instant, Mmu, MmuConfig, Packet, PacketId, Rate, Tm, TmC
 use std::hint::black_box;
 use std::process::ExitCode;
 
-/// What the ingress side may add. Asked for are 60.
-const LIMIT: f64 = 125.0;
+/// What the ingress side may add: 70.5 are measured. Asked for are 60.
+const LIMIT: f64 = 72.0;
 const PORTS: usize = 64;
 const QUEUES: usize = 8;
 /// Arrivals of the two runs whose difference counts. For five of them there are four departures.

@@ -68,6 +68,7 @@ pub mod custom;
 pub mod described;
 pub mod drive;
 mod fifo;
+mod filter;
 mod flow_table;
 pub mod ingress;
 pub mod mark;

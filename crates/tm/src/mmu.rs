@@ -34,6 +34,7 @@
 //! assert_eq!(mmu.dequeue(Instant::ZERO, 0).unwrap().id, PacketId(0));
 //! ```
 
+use crate::admit::PolicyConfig;
 use crate::config::{ConfigError, TmConfig};
 use crate::ingress::{Charged, Ingress, IngressConfig, PG_BITS, Refusal};
 use crate::packet::{Packet, PacketId};
@@ -135,6 +136,10 @@ pub struct Mmu {
     counters: Vec<GroupCounters>,
     /// What trimming leaves of a packet.
     header: u32,
+    /// On the egress side dynamic thresholds alone decide: nothing is due, and no packet loses its place.
+    is_dt_alone: bool,
+    /// The egress side has to know what is free on the ingress side (Reverie).
+    tells_free: bool,
     requests: Vec<PauseRequest>,
     evictions: Vec<Eviction>,
 }
@@ -154,6 +159,8 @@ impl Mmu {
             ingress,
             counters: vec![GroupCounters::default(); groups],
             header: 0,
+            is_dt_alone: false,
+            tells_free: false,
             requests: Vec::new(),
             evictions: Vec::new(),
         };
@@ -164,6 +171,8 @@ impl Mmu {
     fn read_settings(&mut self) {
         let size = self.tm.config().trim.as_ref().and_then(TrimConfig::size);
         self.header = size.map_or(u32::MAX, |size| size.get() as u32);
+        self.is_dt_alone = self.tm.is_dt_alone();
+        self.tells_free = matches!(self.tm.config().policy, PolicyConfig::Reverie(_));
     }
 
     // ---- The path of a packet ----------------------------------------------------------------------------------------
@@ -174,16 +183,43 @@ impl Mmu {
     /// As [`Tm::offer`]; if its port has no such group; or if its id is not below [`MAX_PACKET_IDS`].
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
-        let pg = self.arrive(now, packet);
+        if !self.is_dt_alone {
+            return self.offer_other(now, *packet, wire);
+        }
+        let pg = self.place_of(packet);
+        let cells = self.ingress.cells(packet.bytes);
+        if !self.ingress.charge_shared(pg, cells) {
+            return self.offer_charged(now, *packet, wire, pg);
+        }
+        let outcome = self.tm.offer_dt_as(now, packet, tagged(packet, pg), wire);
+        match outcome {
+            Outcome::Verdict(Verdict::Queued { .. }) => {}
+            Outcome::Verdict(Verdict::Dropped { .. }) => self.ingress.undo_shared(pg, cells),
+            _ => self.follow(now, packet, pg, Charged::Shared, outcome),
+        }
+        outcome
+    }
+
+    /// [`Mmu::offer`] where not only dynamic thresholds decide on the egress side. It takes the packet by value, so that otherwise
+    /// a caller can keep the packet in registers.
+    #[inline(never)]
+    fn offer_other(&mut self, now: Instant, packet: Packet, wire: Wire) -> Outcome {
+        let pg = self.arrive(now, &packet);
+        self.offer_charged(now, packet, wire, pg)
+    }
+
+    /// Charges a packet with care, and offers it to the egress side.
+    #[inline(never)]
+    fn offer_charged(&mut self, now: Instant, packet: Packet, wire: Wire, pg: usize) -> Outcome {
         let cells = self.ingress.cells(packet.bytes);
         match self.ingress.charge(pg, cells) {
-            Err(refusal) => self.refuse(packet, pg, refusal),
+            Err(refusal) => self.refuse(&packet, pg, refusal),
             Ok(charged) => {
-                let outcome = self.tm.offer_as(now, packet, tagged(packet, pg), wire);
+                let outcome = self.tm.offer_as(now, packet, tagged(&packet, pg), wire);
                 match outcome {
                     Outcome::Verdict(Verdict::Queued { .. }) if charged <= Charged::Headroom => {}
                     Outcome::Verdict(Verdict::Dropped { .. }) => self.ingress.undo(pg, cells, charged),
-                    _ => self.follow(now, packet, pg, charged, outcome),
+                    _ => self.follow(now, &packet, pg, charged, outcome),
                 }
                 outcome
             }
@@ -229,8 +265,28 @@ impl Mmu {
         if self.tm.settle(now) || self.tm.has_evictions() {
             self.take_losses();
         }
-        assert!(packet.id.0 >> (u64::BITS - PG_BITS) == 0, "ids of packets are below 2^48");
+        let pg = self.place_of(packet);
+        if self.tells_free {
+            self.tell_free(packet);
+        }
+        pg
+    }
+
+    /// The place of the packet's group. What is not right with it is found there, or here.
+    #[inline(always)]
+    fn place_of(&self, packet: &Packet) -> usize {
+        assert!(packet.id.0 < MAX_PACKET_IDS, "ids of packets are below 2^48");
         self.ingress.pg(packet.in_port as usize, packet.group)
+    }
+
+    /// Reverie: lossy queues share a pool with lossless groups.
+    #[cold]
+    fn tell_free(&mut self, packet: &Packet) {
+        let (port, group) = (packet.in_port as usize, packet.group);
+        if self.ingress.has_group(port, group) {
+            let free = self.ingress.free_for(self.ingress.pg(port, group));
+            self.tm.tell_free(free * u64::from(self.ingress.config().cell));
+        }
     }
 
     /// The state of the egress side, which was not asked.

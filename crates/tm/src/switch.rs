@@ -216,20 +216,28 @@ impl Tm {
         is_due
     }
 
-    /// [`Tm::offer`] of a packet under another id. Where dynamic thresholds alone decide, no packet is copied.
-    #[inline(always)]
-    pub(crate) fn offer_as(&mut self, now: Instant, packet: &Packet, id: PacketId, wire: Wire) -> Outcome {
-        if self.fast_dt {
-            self.advance_clock(now);
-            let packet = Packet { id, ..*packet };
-            return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, &packet, wire, &mut ());
-        }
-        self.offer_other(now, *packet, id, wire)
+    /// Whether dynamic thresholds alone decide: nothing is ever due, and no packet loses its place.
+    pub(crate) fn is_dt_alone(&self) -> bool {
+        self.fast_dt
     }
 
-    #[inline(never)]
-    fn offer_other(&mut self, now: Instant, packet: Packet, id: PacketId, wire: Wire) -> Outcome {
+    /// [`Tm::offer`] of a packet under another id where dynamic thresholds alone decide: no packet is copied.
+    #[inline(always)]
+    pub(crate) fn offer_dt_as(&mut self, now: Instant, packet: &Packet, id: PacketId, wire: Wire) -> Outcome {
+        self.advance_clock(now);
+        self.path.offer_fast_as::<_, Plain, true>(&mut DynamicThresholds, now, (packet, id), wire, &mut ())
+    }
+
+    /// [`Tm::offer`] of a packet under another id.
+    pub(crate) fn offer_as(&mut self, now: Instant, packet: Packet, id: PacketId, wire: Wire) -> Outcome {
         self.offer_with(now, &Packet { id, ..packet }, wire, &mut ())
+    }
+
+    /// Reverie: what is free in the pool of the packet that comes next.
+    pub(crate) fn tell_free(&mut self, bytes: u64) {
+        if let Policy::Reverie(policy) = &mut self.policy {
+            policy.free = Some(bytes);
+        }
     }
 
     /// Whether what it does on its own takes packets away.

@@ -322,6 +322,8 @@ pub struct Threshold {
     pub flow_bytes: Option<u64>,
     /// The probability of a fair drop (intelligent buffer).
     pub drop_probability: Option<f64>,
+    /// The filtered length that meets it in place of the length (Reverie), in bytes.
+    pub filtered: Option<f64>,
 }
 
 /// AIFO's admission test.

@@ -125,6 +125,16 @@ class Result:
         """Storms that PFC watchdogs saw."""
         return self._run.table("storms")
 
+    @cached_property
+    def victims(self) -> Table:
+        """Flows that waited for a pause that was for a queue that they do not go to."""
+        return self._run.table("victims")
+
+    @cached_property
+    def deadlocks(self) -> Table:
+        """Cycles of paused egress queues."""
+        return self._run.table("deadlocks")
+
     @property
     def toml(self) -> str:
         """The resolved scenario."""

@@ -31,7 +31,7 @@ fn everything_happens_somewhere() {
     }
     assert_eq!(verdicts, BTreeSet::from(Verdict::ALL));
     assert_eq!(reasons, BTreeSet::from(Reason::ALL));
-    assert_eq!(deciders.len(), 9 * 8, "every policy with every scheduler");
+    assert_eq!(deciders.len(), 11 * 8, "every policy with every scheduler");
     println!("{arrivals_seen} arrivals: {sent} sent, {marked} marked, {at_an_end} at an end");
     assert!(marked > 1000);
     assert!(at_an_end * 5 > arrivals_seen, "many coincide with an end");

@@ -111,6 +111,12 @@ fn read_policy(table: &Table, queues: usize) -> Policy {
             threshold: number(table, "threshold", None),
             window: number(table, "window", None),
         },
+        "pools" => read_pools(table, alpha),
+        "reverie" => Policy::Reverie {
+            alpha,
+            filter: number(table, "filter", Some(10)) as u32,
+            lossless: list(&table["lossless"]).iter().map(|lossless| *lossless == "true").collect(),
+        },
         "pushout" => Policy::Pushout,
         "occamy" => Policy::Occamy {
             alpha,
@@ -118,6 +124,20 @@ fn read_policy(table: &Table, queues: usize) -> Policy {
             bucket: number(table, "bucket", Some(64)),
         },
         other => panic!("policy {other}"),
+    }
+}
+
+fn read_pools(table: &Table, alpha: Vec<f64>) -> Policy {
+    let numbers = |key: &str| -> Vec<u64> { list(&table[key]).iter().map(|number| quantity(number)).collect() };
+    Policy::Pools {
+        pools: numbers("pools"),
+        pool: numbers("pool").into_iter().map(|pool| pool as usize).collect(),
+        minimum: numbers("minimum"),
+        alpha,
+        limit: numbers("limit"),
+        port_limit: table.get("port_limit").map(|limit| quantity(limit)),
+        fixed: list(&table["fixed"]).iter().map(|fixed| *fixed == "true").collect(),
+        partitions: number(table, "partitions", None) as usize,
     }
 }
 

@@ -4,7 +4,7 @@ use super::Kind::{Bool, Float, Int, Text};
 use super::{ColumnSchema, TableSchema, column, optional};
 
 /// All tables of a run, in the order of the documentation.
-pub const TABLES: [TableSchema; 20] = [
+pub const TABLES: [TableSchema; 22] = [
     TableSchema { name: "flows", rows: "A row for each flow.", columns: &FLOWS },
     TableSchema { name: "queries", rows: "A row for each query of an incast.", columns: &QUERIES },
     TableSchema {
@@ -90,6 +90,16 @@ pub const TABLES: [TableSchema; 20] = [
         name: "storms",
         rows: "With `pfc.detect`, a row for each storm that the watchdog of a switch's port saw.",
         columns: &STORMS,
+    },
+    TableSchema {
+        name: "victims",
+        rows: "A row for each flow and each priority group whose pause it waited for without going to the congested queue that the pause was for.",
+        columns: &VICTIMS,
+    },
+    TableSchema {
+        name: "deadlocks",
+        rows: "A row for each egress queue of each deadlock: a cycle of paused queues of which each waits for the next, and the last for the first.",
+        columns: &DEADLOCKS,
     },
 ];
 
@@ -384,10 +394,16 @@ const CONTROLS: [ColumnSchema; 4] = [
     column("value", Int, "the first header field that it carried"),
 ];
 
-const PAUSES: [ColumnSchema; 5] = [
+const PAUSES: [ColumnSchema; 7] = [
     SWITCH,
     column("port", Int, "the port that the group's packets come by"),
     column("group", Int, "the number of the group"),
+    optional(
+        "congested_port",
+        Int,
+        "the port of the egress queue that held most of the group's cells then; null if none did",
+    ),
+    optional("congested_queue", Int, "the queue of that port"),
     column("from_ps", Int, "when it asked for pause"),
     optional("until_ps", Int, "when it asked to resume; null if it has not"),
 ];
@@ -407,4 +423,25 @@ const STORMS: [ColumnSchema; 6] = [
     column("from_ps", Int, "when it was detected"),
     optional("until_ps", Int, "when it was over; null if it was not"),
     column("dropped_packets", Int, "dropped by the watchdog meanwhile"),
+];
+
+const VICTIMS: [ColumnSchema; 7] = [
+    column("flow", Int, "the flow"),
+    SWITCH,
+    column("port", Int, "the port of the switch that the flow's packets come by"),
+    column("group", Int, "the group that asked for pause"),
+    column("first_ps", Int, "when the first of its packets came that had waited"),
+    column("packets", Int, "its data packets that had waited"),
+    column("longest_ps", Int, "the longest that one of them waited while its class was paused"),
+];
+
+const DEADLOCKS: [ColumnSchema; 8] = [
+    column("deadlock", Int, "its number, in the order in which they were found"),
+    column("place", Int, "the place of the queue in the cycle"),
+    SWITCH,
+    column("port", Int, "the port that may not send"),
+    column("queue", Int, "its queue, which has packets"),
+    column("paused_ps", Int, "since when the queue has been paused"),
+    column("found_ps", Int, "when the deadlock was found: at the first look after it came to be"),
+    optional("until_ps", Int, "when it was first seen to be gone; null if it was not"),
 ];

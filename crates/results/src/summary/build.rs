@@ -1,7 +1,8 @@
 //! From a result to a summary.
 
 use super::{
-    BufferGroup, CostInfo, Distribution, DropCount, Engine, FlowGroup, LinkGroup, QueryGroup, RunInfo, Summary,
+    BufferGroup, CostInfo, Distribution, DropCount, Engine, FlowGroup, LinkGroup, PauseSummary, QueryGroup, RunInfo,
+    Summary,
 };
 use crate::buckets::{ALL, BUCKETS};
 use crate::flows::{is_finite, is_measured, workload_name};
@@ -38,6 +39,7 @@ pub fn summarize(scenario: &Scenario, result: &RunResult) -> Summary {
         buffers: buffer_groups(scenario, result),
         links: link_groups(scenario, result),
         loads: Vec::new(),
+        pauses: PauseSummary::of(scenario, result),
         engine: Engine { events: cost.events, hops: cost.hops },
         cost: CostInfo {
             cpu_seconds: cost.cpu_seconds,

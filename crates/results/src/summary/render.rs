@@ -1,6 +1,6 @@
 //! A summary as text of at most 120 columns.
 
-use super::{Distribution, DropCount, FlowGroup, Summary};
+use super::{DeadlockInfo, Distribution, DropCount, FlowGroup, PauseSummary, Summary};
 use crate::buckets::{ALL, SHORT, SHORT_PARTS};
 use crate::text::{ABSENT, TextTable, bytes, count, number, percent, short_name, time};
 use std::fmt::Write;
@@ -19,10 +19,11 @@ impl Summary {
             }
         }
         text.push('\n');
-        for line in [self.nothing_line(), self.drop_line(), self.link_line(), self.load_line(), self.cost_line()]
-            .into_iter()
-            .flatten()
-        {
+        let deadlocks = self.pauses.iter().flat_map(|pauses| &pauses.deadlocks).map(DeadlockInfo::line);
+        let pauses = self.pauses.as_ref().map(PauseSummary::line);
+        let first = [self.nothing_line(), self.drop_line(), pauses].into_iter().flatten().chain(deadlocks);
+        let last = [self.link_line(), self.load_line(), self.cost_line()].into_iter().flatten();
+        for line in first.chain(last) {
             text.push_str(&line);
             text.push('\n');
         }
@@ -222,7 +223,7 @@ fn cells_of(distribution: Option<&Distribution>, print: fn(f64) -> String, parts
 }
 
 /// Parts with commas between them, on as many lines as 120 columns need.
-fn wrapped(heading: &str, parts: &[String]) -> String {
+pub(super) fn wrapped(heading: &str, parts: &[String]) -> String {
     let mut text = heading.to_owned();
     let mut column = text.chars().count();
     for (index, part) in parts.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! From a scenario and a plan of its traffic to a network that can run.
 
+use super::deadlocks::DeadlockWatch;
 use super::layout::Layout;
 use super::links::{FabricLinks, connect, fastest};
 use super::part::Part;
@@ -17,7 +18,7 @@ use crate::net::Net;
 use crate::nic::Nic;
 use crate::paths::Fabric;
 use crate::routing::{Addresses, Alive, Ports, Routes};
-use crate::scenario::Scenario;
+use crate::scenario::{NicSetup, Scenario};
 use crate::switch::{Slots, Switch};
 use crate::traffic::Traffic;
 use crate::transport::TransportKind;
@@ -39,6 +40,7 @@ impl<'s> World<'s> {
         let slots = slots(scenario, &cabling, watch);
         let event_queues = slots.iter().map(|slots| EventQueue::new(slots.count)).collect();
         let mut wires = Wires::new(event_queues, telemetry);
+        wires.arena.keep_holds(matches!(scenario.nic, NicSetup::Lossless { .. }));
         let links = connect(scenario, &cabling, &mut wires, &slots);
         let addresses = Addresses::new(network, &cabling);
         let mut flows = flow_table(scenario, plan, &addresses);
@@ -74,12 +76,13 @@ impl<'s> World<'s> {
             layout: Layout::whole(),
             control: Control {
                 scenario,
-                cabling,
                 addresses,
                 links_of: links.of_cable,
                 alive,
                 sampler,
+                deadlocks: DeadlockWatch::new(scenario, &cabling),
                 progress: ProgressSampler::new(&measure.progress, scenario.workloads.len()),
+                cabling,
             },
         }
     }

@@ -13,6 +13,7 @@
 
 mod build;
 mod crew;
+mod deadlocks;
 pub(crate) mod layout;
 mod links;
 mod meeting;
@@ -32,6 +33,7 @@ use crate::routing::{Addresses, Alive, Ports, Routes};
 use crate::scenario::{Change, Scenario};
 use crate::switch::Switch;
 use crew::Crew;
+use deadlocks::DeadlockWatch;
 use forebay_tm::{Duration, Instant};
 use layout::Layout;
 use part::Part;
@@ -75,6 +77,8 @@ struct Control<'s> {
     alive: Alive,
     sampler: Sampler,
     progress: ProgressSampler,
+    /// If switches pause.
+    deadlocks: Option<DeadlockWatch>,
 }
 
 /// Runs a scenario on one thread. `look` is shown the progress now and then, and stops the run by returning false.
@@ -170,7 +174,8 @@ impl Control<'_> {
             let change = changes.last().map_or(Instant::NEVER, |(at, _)| *at);
             let over = if measured { Instant::NEVER } else { duration };
             let warmed = if warm { Instant::NEVER } else { from };
-            let until = sample.min(change).min(over).min(check).min(last).min(warmed);
+            let looked = self.deadlocks.as_ref().map_or(Instant::NEVER, DeadlockWatch::next);
+            let until = sample.min(change).min(over).min(check).min(last).min(warmed).min(looked);
             let goes_on = crew.run_until(until, duration, look);
             let mut parts = Parts { parts: crew.parts(), layout };
             if !goes_on {
@@ -202,7 +207,11 @@ impl Control<'_> {
             if until == check {
                 check = check + CHECK;
             }
-            if until >= last || finished || idle {
+            let ends = until >= last || finished || idle;
+            if let Some(deadlocks) = self.deadlocks.as_mut().filter(|_| ends || until == looked) {
+                deadlocks.look(until, &mut parts);
+            }
+            if ends {
                 return (until, false);
             }
         }
@@ -256,7 +265,10 @@ impl Control<'_> {
         responses.iter_mut().for_each(|response| response.flow = place_of(response.flow));
         responses.sort_by_key(|response| (response.at, response.flow));
         let places = self.sampler.places(end, self.scenario, &switches, &net.wires);
-        let pauses = pauses_of(&mut switches, &mut hosts, end);
+        let mut pauses = pauses_of(&mut switches, &mut hosts, end);
+        pauses.victims.iter_mut().for_each(|victim| victim.flow = place_of(victim.flow));
+        pauses.victims.sort_by_key(|victim| (victim.flow, victim.switch, victim.port, victim.group));
+        pauses.deadlocks = self.deadlocks.as_mut().map(DeadlockWatch::records).unwrap_or_default();
         RunResult {
             end,
             flows,

@@ -1,4 +1,4 @@
-//! Priority flow control, as it was used: who asked for pause, who was paused, and storms.
+//! Priority flow control, as it was used: who asked for pause, who was paused, storms, victims and deadlocks.
 
 use crate::pause::CLASSES;
 use forebay_tm::{Duration, Instant};
@@ -12,6 +12,8 @@ pub struct PauseRecord {
     pub port: u32,
     /// The number of the group.
     pub group: u8,
+    /// The port and the number of the egress queue that held most of the group's cells then: the congested queue that the pause is for.
+    pub congested: Option<(u32, u32)>,
     /// When it asked for pause.
     pub from: Instant,
     /// When it asked to resume; [`Instant::NEVER`] if it has not.
@@ -50,6 +52,49 @@ pub struct StormRecord {
     pub dropped: u64,
 }
 
+/// A flow that waited for the pause of a group without going to the congested queue that the pause was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VictimRecord {
+    /// The flow.
+    pub flow: u32,
+    /// The index of the switch that asked for pause.
+    pub switch: u32,
+    /// The port of that switch that the flow's packets come by.
+    pub port: u32,
+    /// The group that asked.
+    pub group: u8,
+    /// When the first of these packets came to the switch.
+    pub first: Instant,
+    /// Its packets that waited.
+    pub packets: u64,
+    /// How long one of them waited at most while its class was paused.
+    pub longest: Duration,
+}
+
+/// An egress queue of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QueuePlace {
+    /// The index of the switch.
+    pub switch: u32,
+    /// The port within the switch.
+    pub port: u32,
+    /// The queue within the port.
+    pub queue: u32,
+}
+
+/// A cycle of egress queues each of which waits, paused, for the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadlockRecord {
+    /// The queues, from the first on; the last waits for the first.
+    pub cycle: Vec<QueuePlace>,
+    /// Since when each of them has been paused.
+    pub paused: Vec<Instant>,
+    /// When it was found.
+    pub found: Instant,
+    /// When it was first seen to be gone; [`Instant::NEVER`] if it was not.
+    pub until: Instant,
+}
+
 /// All of that of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseRecords {
@@ -59,6 +104,10 @@ pub struct PauseRecords {
     pub paused: Vec<PausedRecord>,
     /// Storms, switch by switch, in order of time.
     pub storms: Vec<StormRecord>,
+    /// Victims, in order of flows, switches, ports and groups.
+    pub victims: Vec<VictimRecord>,
+    /// Deadlocks, in the order in which they were found.
+    pub deadlocks: Vec<DeadlockRecord>,
     /// Frames that were sent.
     pub frames: u64,
 }
@@ -69,6 +118,7 @@ impl PauseRecords {
         self.requests.extend(other.requests);
         self.paused.extend(other.paused);
         self.storms.extend(other.storms);
+        self.victims.extend(other.victims);
         self.frames += other.frames;
     }
 

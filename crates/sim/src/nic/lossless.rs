@@ -9,9 +9,10 @@ use crate::event_queue::NEVER;
 use crate::flow::NONE;
 use crate::host::{HostContext, slot};
 use crate::net::Net;
-use crate::packet::Metadata;
+use crate::packet::{Hold, Metadata};
 use crate::pause::{CLASSES, Frame, Paused};
 use crate::scenario::{FqSetup, PfcSetup};
+use crate::wires::Wires;
 use forebay_tm::{Duration, Instant, Rate, Reason};
 
 /// Bits of a queue's number that tell its class.
@@ -54,7 +55,13 @@ impl Lossless {
         queue: &mut u32,
         (flow, end): (u32, End),
         metadata: Metadata,
+        wires: &mut Wires,
     ) -> Result<(), Reason> {
+        if let Some(hold) = wires.arena.hold_mut(metadata.packet) {
+            self.paused.mask(now);
+            *hold = Hold::default();
+            self.paused.joins(metadata.class() as u8, now, hold);
+        }
         let class = (metadata.class() as usize).min(self.classes.len() - 1);
         let fq = &mut self.classes[class];
         if *queue == NONE {
@@ -76,6 +83,9 @@ impl Lossless {
             }
             flow.is_open(end)
         });
+        if let Some(hold) = net.wires.arena.hold_mut(departure.metadata.packet) {
+            self.paused.leaves(departure.metadata.class() as u8, now, hold);
+        }
         Some(departure)
     }
 

@@ -209,7 +209,7 @@ impl Nic {
             }
             Discipline::Fifo(fifo) => fifo.enqueue(queue, (flow, end), metadata),
             Discipline::Lossless(lossless) => {
-                let result = lossless.enqueue(now, queue, (flow, end), metadata);
+                let result = lossless.enqueue(now, queue, (flow, end), metadata, &mut cx.net.wires);
                 lossless.wake(now, self.out, cx.reborrow());
                 result
             }

@@ -108,6 +108,7 @@ impl Writer {
     fn pfc(&mut self, nic: &NicSetup) {
         let NicSetup::Lossless { pfc, .. } = nic else { return };
         self.head("[pfc]").bare("quanta", pfc.quanta).bare("refresh", pfc.refresh).word("response", pfc.response);
+        self.word("deadlock_interval", pfc.deadlock_interval);
         if let Some(WatchdogSetup { detect, restore, action }) = pfc.watchdog {
             let word = ACTIONS.iter().find(|(_, known)| *known == action).map_or("", |(word, _)| word);
             self.word("detect", detect).word("restore", restore).word("action", word);

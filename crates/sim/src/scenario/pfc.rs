@@ -36,13 +36,21 @@ pub struct PfcSetup {
     pub refresh: u8,
     /// From the end of a frame to what it does.
     pub response: Duration,
+    /// How often the run looks for deadlocks.
+    pub deadlock_interval: Duration,
     /// What sees to classes that stay paused.
     pub watchdog: Option<WatchdogSetup>,
 }
 
 impl Default for PfcSetup {
     fn default() -> Self {
-        Self { quanta: u16::MAX, refresh: 50, response: Duration::ZERO, watchdog: None }
+        Self {
+            quanta: u16::MAX,
+            refresh: 50,
+            response: Duration::ZERO,
+            deadlock_interval: Duration::from_us(100),
+            watchdog: None,
+        }
     }
 }
 
@@ -72,7 +80,7 @@ pub enum WatchdogAction {
 pub(super) const ACTIONS: [(&str, WatchdogAction); 3] =
     [("drop", WatchdogAction::Drop), ("forward", WatchdogAction::Forward), ("report", WatchdogAction::Report)];
 
-const KEYS: [&str; 6] = ["quanta", "refresh", "response", "detect", "restore", "action"];
+const KEYS: [&str; 7] = ["quanta", "refresh", "response", "deadlock_interval", "detect", "restore", "action"];
 
 /// Reads `[pfc]`.
 pub(super) fn read(root: &Table<'_>) -> Result<PfcSetup, Diagnostic> {
@@ -93,6 +101,12 @@ pub(super) fn read(root: &Table<'_>) -> Result<PfcSetup, Diagnostic> {
     }
     if let Some(value) = table.get("response") {
         setup.response = value.duration()?;
+    }
+    if let Some(value) = table.get("deadlock_interval") {
+        setup.deadlock_interval = value.duration()?;
+        if setup.deadlock_interval == Duration::ZERO {
+            return Err(value.error("the run would never go on", "give a time such as \"100us\""));
+        }
     }
     setup.watchdog = watchdog(&table)?;
     Ok(setup)

@@ -4,13 +4,15 @@
 //! pause queues of the port they come by. The watchdog of a port is in `watchdog.rs`.
 
 use super::forwarding::Forwarding;
+use super::holdings::{Holdings, Victims};
 use super::plain::{Rejected, stamp};
 use super::watchdog::Watchdog;
 use super::{SwitchKind, lossless_timers::Timers};
-use crate::measure::pauses::{PauseRecord, PauseRecords};
+use crate::deadlock::{Blocked, FullGroup, Waits};
+use crate::measure::pauses::{PauseRecord, PauseRecords, QueuePlace};
 use crate::measure::trace::What;
 use crate::net::{Context, Net};
-use crate::packet::{Metadata, Slot, flag};
+use crate::packet::{Hold, Kind, Metadata, Slot, flag};
 use crate::pause::{CLASSES, Frame, Paused, span};
 use crate::scenario::{IngressSetup, SwitchSetup, WatchdogAction};
 use forebay_tm::mmu::Signal;
@@ -43,6 +45,8 @@ pub(crate) struct LosslessSwitch {
     /// Of each port and group: the place of its last request, while that is open.
     open: Vec<Option<usize>>,
     frames: u64,
+    holdings: Holdings,
+    victims: Victims,
 }
 
 /// Groups of a port.
@@ -64,6 +68,8 @@ impl LosslessSwitch {
             requests: Vec::new(),
             open: vec![None; ports * GROUPS],
             frames: 0,
+            holdings: Holdings::new(&ingress.file.config, ports * config.queues),
+            victims: Victims::default(),
             setup: ingress.clone(),
         }
     }
@@ -73,6 +79,7 @@ impl LosslessSwitch {
         let mut records = PauseRecords {
             requests: core::mem::take(&mut self.requests),
             storms: self.watchdog.storms(self.forwarding.number),
+            victims: self.victims.records(self.forwarding.number),
             frames: self.frames,
             ..PauseRecords::default()
         };
@@ -102,6 +109,7 @@ impl LosslessSwitch {
         let packet = metadata.to_core(number as u32, self.queue_mask, rank);
         let group = self.setup.file.of_queue[packet.queue as usize];
         let packet = Packet { in_port: from as u32, group, ..packet };
+        self.judge(now, &packet, slot, cx.net);
         let is_paused = self.mask(number, now) >> packet.queue & 1 != 0;
         let wire = if is_paused { Wire::Busy } else { self.forwarding.ports[number].wire(now) };
         let outcome = self.mmu.offer(now, &packet, wire);
@@ -138,6 +146,7 @@ impl LosslessSwitch {
         if let Some(departure) = outcome.departure(packet) {
             return self.depart(now, number, &departure, cx);
         }
+        self.hold(now, packet, cx.net);
         if self.watchdog.drops(number) >> packet.queue & 1 != 0 {
             self.drain(now, number, packet.queue as usize, cx.net);
         }
@@ -165,6 +174,7 @@ impl LosslessSwitch {
         let queues = self.mmu.egress().config().queues;
         for lost in self.mmu.evictions().collect::<Vec<_>>() {
             let (port, slot) = (lost.queue / queues, lost.id.0 as Slot);
+            self.release(lost.queue, slot, lost.bytes, net);
             if net.tracer.is_active() {
                 let what = What::Lost(lost.reason);
                 net.tracer.at_switch(lost.at, self.forwarding.number, port, slot, what, &net.wires);
@@ -177,6 +187,8 @@ impl LosslessSwitch {
     fn drain(&mut self, now: Instant, number: usize, queue: usize, net: &mut Net) {
         while let Some(departure) = self.mmu.dequeue_unpaused(now, number, !(1 << queue)) {
             let slot = departure.id.0 as Slot;
+            let index = self.mmu.egress().queue_index(number, queue);
+            self.release(index, slot, departure.bytes(), net);
             self.mmu.discard(number, departure);
             self.watchdog.dropped(number, queue);
             self.lose(now, number, slot, Reason::Expelled, net);
@@ -187,7 +199,10 @@ impl LosslessSwitch {
     fn transmit<const NODES: usize>(&mut self, now: Instant, number: usize, mut cx: Context<'_, NODES>) {
         let mask = self.mask(number, now);
         match self.mmu.dequeue_unpaused(now, number, mask) {
-            Some(departure) => self.depart(now, number, &departure, cx.reborrow()),
+            Some(departure) => {
+                self.let_go(now, number, &departure, cx.net);
+                self.depart(now, number, &departure, cx.reborrow());
+            }
             None => {
                 let change = if mask == 0 { Instant::NEVER } else { self.paused[number].next_change(now) };
                 let at = self.mmu.next_eligible(number).filter(|at| *at > now).map_or(change, |at| at.min(change));
@@ -219,6 +234,90 @@ impl LosslessSwitch {
         port.send(now, number, metadata, tm.has_packets(number), Context { events, net });
     }
 
+    // ---- Victims and deadlocks -----------------------------------------------------------------------------------------
+
+    /// A packet that waited for a pause of this switch has come: its flow is a victim if the pause is for another queue than its own.
+    fn judge(&mut self, now: Instant, packet: &Packet, slot: Slot, net: &mut Net) {
+        let Some(hold) = net.wires.arena.hold_mut(slot) else { return };
+        let Hold { request, time, .. } = *hold;
+        *hold = Hold { in_port: packet.in_port, ..Hold::default() };
+        let Some(request) = (request as usize).checked_sub(1).and_then(|place| self.requests.get(place)) else {
+            return;
+        };
+        let sent = net.wires.arena.get(slot);
+        if sent.kind == Kind::Data && request.congested.is_some_and(|place| place != (packet.port, packet.queue)) {
+            self.victims.add(now, (sent.flow, request.port, request.group), time);
+        }
+    }
+
+    /// A packet was queued.
+    fn hold(&mut self, now: Instant, packet: &Packet, net: &mut Net) {
+        let index = self.mmu.egress().queue_index(packet.port as usize, packet.queue as usize);
+        let cells = self.mmu.ingress().cells(packet.bytes);
+        self.holdings.add((packet.in_port as usize, packet.group), index, cells);
+        if let Some(hold) = net.wires.arena.hold_mut(packet.id.0 as Slot) {
+            self.paused[packet.port as usize].joins(packet.class as u8, now, hold);
+        }
+    }
+
+    /// A packet that was queued leaves for the wire.
+    fn let_go(&mut self, now: Instant, number: usize, departure: &Departure, net: &mut Net) {
+        let slot = departure.id.0 as Slot;
+        let class = net.wires.arena.get(slot).class;
+        let index = self.mmu.egress().queue_index(number, usize::from(class & self.queue_mask));
+        self.release(index, slot, departure.bytes(), net);
+        if let Some(hold) = net.wires.arena.hold_mut(slot) {
+            self.paused[number].leaves(class, now, hold);
+        }
+    }
+
+    /// A packet that was queued is no longer.
+    fn release(&mut self, index: usize, slot: Slot, bytes: u32, net: &Net) {
+        let Some(hold) = net.wires.arena.hold(slot) else { return };
+        let queue = usize::from(net.wires.arena.get(slot).class & self.queue_mask);
+        let group = (hold.in_port as usize, self.setup.file.of_queue[queue]);
+        self.holdings.remove(group, index, self.mmu.ingress().cells(bytes));
+    }
+
+    /// An egress queue by its index.
+    fn place_of(&self, index: usize) -> QueuePlace {
+        let queues = self.mmu.egress().config().queues;
+        QueuePlace { switch: self.forwarding.number, port: (index / queues) as u32, queue: (index % queues) as u32 }
+    }
+
+    /// What waits here, and for what others wait.
+    pub(super) fn waits(&mut self, now: Instant) -> Waits {
+        let mut waits = Waits::default();
+        for port in 0..self.paused.len() {
+            let queues = self.mask(port, now);
+            let classes = self.paused[port].mask(now) & !self.watchdog.forwards(port);
+            for queue in (0..CLASSES).filter(|queue| queues >> queue & 1 != 0) {
+                let index = self.mmu.egress().queue_index(port, queue);
+                if self.mmu.egress().queue_packets(index) == 0 {
+                    continue;
+                }
+                let of_queue = if self.queue_mask == 0 { classes } else { 1 << queue };
+                let paused = (0..CLASSES).filter(|class| of_queue >> class & 1 != 0);
+                let since = paused.map(|class| self.paused[port].since(class)).min().unwrap_or(now);
+                waits.blocked.push(Blocked { place: self.place_of(index), classes: of_queue as u8, since });
+            }
+        }
+        for request in self.open.iter().flatten() {
+            let PauseRecord { port, group, .. } = self.requests[*request];
+            let ingress = self.mmu.ingress();
+            let has = ingress.occupancy(port as usize, group);
+            waits.groups.push(FullGroup {
+                port,
+                classes: self.setup.classes_of(group),
+                cells: self.holdings.of(port as usize, group).map(|(at, cells)| (self.place_of(at), cells)).collect(),
+                total: has.total(),
+                headroom: has.headroom,
+                resume: ingress.resume_point(port as usize, group).unwrap_or(u64::MAX),
+            });
+        }
+        waits
+    }
+
     // ---- Pause ---------------------------------------------------------------------------------------------------------
 
     /// Tells senders what groups ask for. What a group takes back in the same instant is not told.
@@ -246,7 +345,11 @@ impl LosslessSwitch {
             }
             self.open[place] = Some(self.requests.len());
             let switch = self.forwarding.number;
-            self.requests.push(PauseRecord { switch, port: port as u32, group, from: now, until: Instant::NEVER });
+            let congested = self.holdings.most(port, group).map(|index| self.place_of(index));
+            let congested = congested.map(|place| (place.port, place.queue));
+            let port_number = port as u32;
+            let until = Instant::NEVER;
+            self.requests.push(PauseRecord { switch, port: port_number, group, congested, from: now, until });
             self.tell(now, port, group, Signal::Xoff, cx.reborrow());
         }
         self.show_timers(cx);
@@ -262,7 +365,8 @@ impl LosslessSwitch {
         mut cx: Context<'_, NODES>,
     ) {
         let quanta = if signal == Signal::Xoff { self.setup.pfc.quanta } else { 0 };
-        let frame = Frame { classes: self.setup.classes_of(group), quanta };
+        let request = self.open[number * GROUPS + usize::from(group)].map_or(0, |request| request as u32 + 1);
+        let frame = Frame { classes: self.setup.classes_of(group), quanta, request };
         let metadata = frame.launch(&mut cx.net.wires);
         self.frames += 1;
         let port = &mut self.forwarding.ports[number];

@@ -7,6 +7,7 @@
 mod drops;
 mod fifo;
 mod forwarding;
+mod holdings;
 mod lossless;
 mod lossless_timers;
 mod mirror;
@@ -22,6 +23,7 @@ pub(crate) use port::Port;
 pub(crate) use scripted::HOST_RATE;
 
 use crate::chip::ChipSwitch;
+use crate::deadlock::Waits;
 use crate::event_queue::{EventQueue, FixedEventQueue, Key, MAX_SLOTS};
 use crate::measure::RecirculationRecord;
 use crate::measure::chip::ChipRecord;
@@ -278,6 +280,11 @@ impl Switch {
     /// What it has paused and what was paused, up to the end, if it pauses.
     pub(crate) fn pause_records(&mut self, end: Instant) -> Option<PauseRecords> {
         if let Self::Lossless(switch) = self { Some(switch.records(end)) } else { None }
+    }
+
+    /// What waits at it for others, and for what others wait, if it pauses.
+    pub(crate) fn waits(&mut self, now: Instant) -> Option<Waits> {
+        if let Self::Lossless(switch) = self { Some(switch.waits(now)) } else { None }
     }
 
     /// Its packet generators, if it is a chip: their slots, and when they are due first.

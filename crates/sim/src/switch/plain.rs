@@ -20,10 +20,18 @@ pub(crate) struct PlainSwitch {
     pub(crate) queue_mask: u8,
     /// Headers of cut packets have a queue of their own (NDP).
     headers_apart: bool,
+    /// The class of packets in the trim queue, and what they are cut to, with trimming to a queue.
+    trim_queue: Option<(u8, u32)>,
     /// The ranks of packets count.
     ranked: bool,
     /// For the packets that a buffer has lost, so that the list is made once.
     lost: Vec<Eviction>,
+}
+
+/// The class of what trimming has cut to a size, if it goes to a queue of its own.
+fn trim_queue(trim: Option<&TrimConfig>) -> Option<(u8, u32)> {
+    let Some(TrimConfig::ToQueue(config)) = trim else { return None };
+    Some((config.queue as u8, config.size.get() as u32))
 }
 
 /// A packet that no queue has taken.
@@ -41,6 +49,7 @@ impl PlainSwitch {
             buffers: buffers.iter().map(|config| Tm::new(config.clone())).collect(),
             queue_mask: if buffers.iter().all(|config| config.queues == 1) { 0 } else { u8::MAX },
             headers_apart: buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
+            trim_queue: buffers.iter().find_map(|config| trim_queue(config.trim.as_ref())),
             ranked: buffers.iter().any(|config| config.scheduler.uses_ranks()),
             lost: Vec::new(),
         }
@@ -190,6 +199,13 @@ impl PlainSwitch {
                 true
             }
             Verdict::Trimmed { .. } => {
+                if let Some((class, size)) = self.trim_queue {
+                    // Its new code point is that of the trim queue, here and at the switches behind. Short packets are whole.
+                    packet.class = class;
+                    if packet.bytes <= size {
+                        return true;
+                    }
+                }
                 packet.flags |= flag::TRIMMED;
                 if self.headers_apart {
                     // From here on it goes with the ACKs; in a queue of data it could be cut again.

@@ -22,7 +22,7 @@ use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Bytes, Duration, Instant, Rate, settings};
 
 settings! {
-    /// Settings of DCQCN, with the paper's values as defaults; the least rate and the timeout are those of Linux's mlx5 driver.
+    /// Settings of DCQCN, with the paper's values as defaults; `docs/scenario.md` says where each is from.
     #[derive(Clone, Debug, PartialEq)]
     pub struct DcqcnConfig {
         /// The weight of the latest notification in alpha.

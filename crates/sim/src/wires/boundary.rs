@@ -9,7 +9,7 @@ use crate::engine::layout::Layout;
 use crate::event_queue::EventQueue;
 use crate::flows::News;
 use crate::measure::breakdown::Trail;
-use crate::packet::{Arena, Metadata, Packet, Telemetry};
+use crate::packet::{Arena, Hold, Metadata, Packet, Telemetry};
 use forebay_tm::{Duration, Instant, Rate};
 
 /// The node at the far end of a link to another partition.
@@ -53,6 +53,8 @@ pub(crate) struct Mail {
     packets: Vec<Crossing>,
     /// Of the same packets, if packets carry telemetry.
     telemetry: Vec<Telemetry>,
+    /// Of the same packets, if switches pause.
+    holds: Vec<Hold>,
     /// Of the same packets, if trails are kept.
     trails: Vec<Trail>,
     /// What has become known of flows.
@@ -136,6 +138,7 @@ impl Wires {
                 let slot = metadata.packet;
                 mail.packets.push(Crossing { arrival, link: *number, metadata, packet: *self.arena.get(slot) });
                 mail.telemetry.extend(self.arena.telemetry(slot));
+                mail.holds.extend(self.arena.hold(slot));
                 mail.trails.extend(self.trails.of_packet(slot));
                 self.arena.remove(slot);
             }
@@ -158,6 +161,9 @@ impl Wires {
             if let (Some(to), Some(from)) = (self.arena.telemetry_mut(slot), mail.telemetry.get(number)) {
                 *to = *from;
             }
+            if let (Some(to), Some(from)) = (self.arena.hold_mut(slot), mail.holds.get(number)) {
+                *to = *from;
+            }
             if let Some(trail) = mail.trails.get(number) {
                 self.trails.take_over(slot, *trail);
             }
@@ -174,6 +180,7 @@ impl Wires {
             }
         }
         mail.telemetry.clear();
+        mail.holds.clear();
         mail.trails.clear();
     }
 
@@ -193,6 +200,7 @@ impl Wires {
             boundary: Boundary { toward: layout.receivers().collect(), waiting: Vec::new() },
         };
         let mut parts: Vec<Self> = (0..layout.parts()).map(part).collect();
+        parts.iter_mut().for_each(|part| part.arena.keep_holds(self.arena.keeps_holds()));
         for (number, mut link) in self.links.into_iter().enumerate() {
             let (from, to) = layout.of_link(number);
             parts.iter_mut().for_each(|part| part.links.push(Link::elsewhere(link.rate)));

@@ -7,6 +7,7 @@
 use forebay_tm::admit::{
     AbmConfig, AbmOnDtConfig, CompletePartitioningConfig, CompleteSharingConfig, DynamicThresholdsConfig, FbaConfig,
     FlexibleBufferConfig, FlowAwareConfig, IntelligentBufferConfig, OccamyConfig, PolicyConfig, PushoutConfig,
+    ReverieConfig,
 };
 use forebay_tm::mark::{MarkAction, MarkConfig, StepConfig};
 use forebay_tm::random::Random;
@@ -42,7 +43,7 @@ fn dt() -> PolicyConfig {
 }
 
 /// Every case.
-pub(crate) const CASES: [Case; 22] = [
+pub(crate) const CASES: [Case; 23] = [
     ("dt", dt, rr, 8),
     ("fb", || PolicyConfig::FlexibleBuffer(FlexibleBufferConfig::default()), rr, 8),
     ("abm", || PolicyConfig::Abm(AbmConfig::default()), rr, 8),
@@ -66,6 +67,7 @@ pub(crate) const CASES: [Case; 22] = [
     ),
     ("fba", || PolicyConfig::Fba(FbaConfig::default()), rr, 8),
     ("abm-dt", || PolicyConfig::AbmOnDt(AbmOnDtConfig::default()), rr, 8),
+    ("reverie", || PolicyConfig::Reverie(ReverieConfig::default()), rr, 8),
     ("ib", || PolicyConfig::IntelligentBuffer(IntelligentBufferConfig::default()), rr, 8),
     ("dt+ecn", dt, rr, 8),
     ("cs+trim", || PolicyConfig::CompleteSharing(CompleteSharingConfig {}), || SchedulerConfig::Fifo, 1),

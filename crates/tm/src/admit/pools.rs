@@ -30,6 +30,8 @@ settings! {
         pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// The most that a queue may take of the pool.
         pub limit: PerQueue<Bytes> = PerQueue::All(MAX_BUFFER),
+        /// The most that all queues of a port may take of a pool together.
+        pub port_limit: Option<Bytes> = None,
         /// Whether `limit` alone counts for a queue number, and not alpha.
         pub fixed: PerQueue<bool> = PerQueue::All(false),
         /// Parts of the memory with pools of their own; ports are divided among them in equal blocks.
@@ -83,6 +85,8 @@ impl PolicySettings for PoolsConfig {
 struct Member {
     /// Where its pool, in the partition of its port, is counted.
     pool: usize,
+    /// Where what its port has of that pool is counted.
+    on_port: usize,
     minimum: u64,
     limit: u64,
     /// `own * den <= num * left`; both are 0 where the limit alone counts.
@@ -105,6 +109,9 @@ pub(crate) struct Pools {
     /// Per partition and pool: what there is to share, and what is taken of it.
     shared: Vec<u64>,
     taken: Vec<u64>,
+    /// Per port and pool: what its queues have taken, and what they may take.
+    on_port: Vec<u64>,
+    port_limit: u64,
 }
 
 impl Pools {
@@ -116,6 +123,7 @@ impl Pools {
             let (num, den) = if config.fixed.at(number) { (0, 0) } else { (alpha.num, alpha.den) };
             Member {
                 pool: port * config.partitions / ports * pools.len() + config.pool.at(number),
+                on_port: port * pools.len() + config.pool.at(number),
                 minimum: config.minimum.at(number).get(),
                 limit: config.limit.at(number).get(),
                 num,
@@ -124,7 +132,13 @@ impl Pools {
         };
         let shared: Vec<u64> = pools.iter().map(|pool| pool.get()).collect();
         let shared = shared.repeat(config.partitions);
-        Self { members: (0..switch.total_queues()).map(member).collect(), taken: vec![0; shared.len()], shared }
+        Self {
+            members: (0..switch.total_queues()).map(member).collect(),
+            taken: vec![0; shared.len()],
+            on_port: vec![0; ports * pools.len()],
+            port_limit: config.port_limit.map_or(u64::MAX, Bytes::get),
+            shared,
+        }
     }
 
     /// Headers of cut packets, and other settings before, may have taken more than there is.
@@ -132,13 +146,16 @@ impl Pools {
         self.shared[pool].saturating_sub(self.taken[pool])
     }
 
-    /// What a queue may have with so much left in its pool.
-    fn threshold(member: &Member, left: u64) -> Threshold {
+    /// What a queue that has `own` of its pool may have with so much left there.
+    fn threshold(&self, member: &Member, own: u64, left: u64) -> Threshold {
+        // What the limit of the port leaves it.
+        let of_port = own.saturating_add(self.port_limit.saturating_sub(self.on_port[member.on_port]));
+        let limit = real(member.limit.min(of_port));
         let alpha = (member.den > 0).then(|| real(member.num) / real(member.den));
         let dynamic = alpha.map_or(f64::INFINITY, |alpha| alpha * real(left));
         Threshold {
-            value: dynamic.min(real(member.limit)),
-            alpha: alpha.filter(|_| dynamic <= real(member.limit)),
+            value: dynamic.min(limit),
+            alpha: alpha.filter(|_| dynamic <= limit),
             remaining: Some(Bytes::new(left)),
             reserved: Some(Bytes::new(member.minimum)),
             ..Threshold::default()
@@ -149,6 +166,8 @@ impl Pools {
         let member = &self.members[queue];
         let taken = &mut self.taken[member.pool];
         *taken = *taken + member.own(after) - member.own(before);
+        let on_port = &mut self.on_port[member.on_port];
+        *on_port = *on_port + member.own(after) - member.own(before);
     }
 }
 
@@ -164,10 +183,14 @@ impl BufferPolicy for Pools {
         let free = self.free(member.pool);
         let left = free.saturating_sub(more);
         let seen = if more > free { free } else { left };
-        why.note(|e| e.threshold = Some(Self::threshold(&member, seen)));
+        why.note(|e| e.threshold = Some(self.threshold(&member, own - more, seen)));
         if arrival.charge > buffer.remaining() || more > free {
             Admission::Reject(Reason::Full)
-        } else if more > 0 && (own > member.limit || own * member.den > left * member.num) {
+        } else if more > 0
+            && (own > member.limit
+                || own * member.den > left * member.num
+                || self.on_port[member.on_port] + more > self.port_limit)
+        {
             Admission::Reject(Reason::Threshold)
         } else {
             Admission::Admit
@@ -182,8 +205,8 @@ impl BufferPolicy for Pools {
         self.changed(queue.index, before, after);
     }
 
-    fn threshold_of(&self, queue: QueueId, _: &Buffer) -> Option<Threshold> {
+    fn threshold_of(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
         let member = &self.members[queue.index];
-        Some(Self::threshold(member, self.free(member.pool)))
+        Some(self.threshold(member, member.own(buffer.length(queue.index)), self.free(member.pool)))
     }
 }

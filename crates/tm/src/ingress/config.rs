@@ -2,6 +2,7 @@
 
 use super::{MAX_POOLS, MAX_PORTS};
 use crate::config::ConfigError;
+use crate::filter::MAX_FILTER;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -106,6 +107,9 @@ pub struct GroupConfig {
     pub limit: Limit,
     /// A lossless group pauses its sender; without this, the group is lossy.
     pub lossless: Option<LosslessConfig>,
+    /// Of a lossless group with a dynamic limit (Reverie): what its limit meets is a low-pass filter of its occupancy, which goes
+    /// `1 / 2^filter` of the way when a packet leaves.
+    pub filter: Option<u8>,
 }
 
 /// What a lossless group has. All sizes are in cells.
@@ -198,10 +202,30 @@ impl IngressConfig {
             let error = ConfigError::new("ingress.groups.limit", "of port", "its port has no limit in that pool");
             return Err(error.remedy("give the port a limit, or the group one of its own"));
         }
+        self.check_filter(group, of_port)?;
         let lossless = group.lossless.unwrap_or_default();
         cells("ingress.groups.headroom", lossless.headroom)?;
         cells("ingress.groups.xon", lossless.xon)?;
         cells("ingress.groups.xon_offset", lossless.xon_offset)
+    }
+}
+
+impl IngressConfig {
+    fn check_filter(&self, group: &GroupConfig, of_port: Limit) -> Result<(), ConfigError> {
+        let Some(filter) = group.filter else { return Ok(()) };
+        let error = |problem: &str, remedy: &str| {
+            Err(ConfigError::new("ingress.groups.filter", filter, problem).remedy(remedy))
+        };
+        if u32::from(filter) > MAX_FILTER {
+            return error("the filtered occupancy would hardly move", "give 0 to 16");
+        }
+        if group.lossless.is_none() {
+            return error("only a group with headroom is filtered", "add headroom; queues have policy.filter");
+        }
+        if !matches!(group.limit, Limit::Dynamic(_)) || of_port != Limit::None {
+            return error("its limit is alpha * free, and its port has none", "give it alpha, and its port no limit");
+        }
+        Ok(())
     }
 }
 

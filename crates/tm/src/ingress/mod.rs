@@ -167,8 +167,11 @@ const NOBODY: u32 = u32::MAX;
 /// Bits of the [`place`](Ingress::place) of a group.
 pub(crate) const PG_BITS: u32 = 16;
 
-/// The most pools, those of all partitions counted. It is a power of two.
+/// The most pools, those of all partitions counted.
 pub const MAX_POOLS: usize = 64;
+
+/// Places for pools: as many as the numbers that tell them, so that no place has to be checked.
+const POOL_PLACES: usize = 1 << u8::BITS;
 
 /// The most ports of an ingress side.
 pub const MAX_PORTS: usize = (1 << PG_BITS) / GROUPS_PER_PORT;
@@ -184,7 +187,7 @@ pub struct Ingress {
     /// What few packets look at.
     groups: Vec<Group>,
     /// Shared cells that are free: of each partition, of each pool.
-    free: [u64; MAX_POOLS],
+    free: [u64; POOL_PLACES],
     /// Headroom that is taken: of each partition, of each pool.
     headroom: Vec<u64>,
     /// Shared cells of each port, of each pool, where the port has a limit.
@@ -200,7 +203,7 @@ pub struct Ingress {
 pub(crate) enum Charged {
     /// To the group's minimum and the shared part.
     Shared,
-    /// The same, where the port has a limit.
+    /// The same, where the port has a limit or the occupancy is filtered.
     OfPort,
     /// To headroom.
     Headroom,
@@ -232,7 +235,7 @@ impl Ingress {
             reciprocal: u64::MAX / u64::from(config.cell),
             hot,
             groups: config.groups.iter().map(|group| Group::new(group, &config)).collect(),
-            free: [0; MAX_POOLS],
+            free: [0; POOL_PLACES],
             headroom: vec![0; pools],
             port_shared: vec![0; config.ports.len() * config.pools.len()],
             port_headroom: vec![0; config.ports.len()],
@@ -277,8 +280,39 @@ impl Ingress {
         self.give_back(pg, cells)
     }
 
-    /// Takes cells for a packet of a group: how, or why they are refused.
+    /// Takes cells for a packet of a group of the minimum alone, or of the shared part alone, if the limits allow it surely. Whether
+    /// it did; if not, nothing has changed.
     #[inline(always)]
+    pub(crate) fn charge_shared(&mut self, pg: usize, cells: u64) -> bool {
+        let hot = &mut self.hot[pg];
+        let over = hot.over + cells as i64;
+        if hot.over < 0 {
+            // A packet that is in both parts is looked at elsewhere.
+            let is_minimum = over <= 0;
+            hot.over = if is_minimum { over } else { hot.over };
+            return is_minimum;
+        }
+        let free = &mut self.free[usize::from(hot.in_pool)];
+        let left = free.wrapping_sub(cells);
+        if over > hot.sure_own || (left as i64) < hot.sure_left {
+            return false;
+        }
+        *free = left;
+        hot.over = over;
+        true
+    }
+
+    /// Undoes what [`Ingress::charge_shared`] did.
+    #[inline(always)]
+    pub(crate) fn undo_shared(&mut self, pg: usize, cells: u64) {
+        let hot = &mut self.hot[pg];
+        hot.over -= cells as i64;
+        if hot.over >= 0 {
+            self.free[usize::from(hot.in_pool)] += cells;
+        }
+    }
+
+    /// Takes cells for a packet of a group: how, or why they are refused.
     pub(crate) fn charge(&mut self, pg: usize, cells: u64) -> Result<Charged, Refusal> {
         let hot = &mut self.hot[pg];
         let over = hot.over + cells as i64;
@@ -286,12 +320,13 @@ impl Ingress {
         if over > 0 {
             let own = over as u64;
             let rest = own.min(cells);
-            let free = &mut self.free[usize::from(hot.in_pool) % MAX_POOLS];
+            let free = &mut self.free[usize::from(hot.in_pool)];
             let left = free.wrapping_sub(rest);
             if rest > *free || !hot.is_within(own, left) {
                 return self.charge_checked(pg, own, rest);
             }
             *free = left;
+            hot.be_sure(left);
         }
         hot.over = over;
         Ok(Charged::Shared)
@@ -302,10 +337,10 @@ impl Ingress {
     fn charge_checked(&mut self, pg: usize, own: u64, rest: u64) -> Result<Charged, Refusal> {
         let hot = &mut self.hot[pg];
         let number = hot.number as usize;
-        let (free, port) = (self.free[usize::from(hot.in_pool) % MAX_POOLS], self.port_shared[hot.in_port as usize]);
+        let (free, port) = (self.free[usize::from(hot.in_pool)], self.port_shared[hot.in_port as usize]);
         let Some(refusal) = self.groups[number].refusal(own, rest, free, port) else {
-            self.free[usize::from(hot.in_pool) % MAX_POOLS] -= rest;
-            self.port_shared[hot.in_port as usize] += rest;
+            self.free[usize::from(hot.in_pool)] -= rest;
+            self.port_shared[hot.in_port as usize] += if hot.has_port_limit { rest } else { 0 };
             hot.over = own as i64;
             return Ok(Charged::OfPort);
         };
@@ -332,7 +367,7 @@ impl Ingress {
         self.port_headroom[port] += rest;
         let hot = &mut self.hot[pg];
         hot.over = hot.over.max(0);
-        hot.needs_care = true;
+        hot.care_below = i64::MAX;
         Ok(if pause { Charged::Pause } else { Charged::Headroom })
     }
 
@@ -340,17 +375,22 @@ impl Ingress {
     #[inline(always)]
     pub(crate) fn give_back(&mut self, pg: usize, cells: u64) -> bool {
         let hot = &mut self.hot[pg];
-        if hot.needs_care {
-            return self.give_back_checked(pg, cells);
-        }
         let over = hot.over - cells as i64;
-        let back = (hot.over.max(0) - over.max(0)) as u64;
+        if over < hot.care_below {
+            if hot.care_below > 0 {
+                return self.give_back_checked(pg, cells);
+            }
+            // The packet was in the minimum, at least in part.
+            self.free[usize::from(hot.in_pool)] += hot.over.max(0) as u64;
+            hot.over = over;
+            return false;
+        }
         hot.over = over;
-        self.free[usize::from(hot.in_pool) % MAX_POOLS] += back;
+        self.free[usize::from(hot.in_pool)] += cells;
         false
     }
 
-    /// [`Ingress::give_back`] of a group that has headroom or is paused, or whose port has a limit.
+    /// [`Ingress::give_back`] of a group that has headroom or is paused, is filtered, or whose port has a limit.
     #[inline(never)]
     fn give_back_checked(&mut self, pg: usize, cells: u64) -> bool {
         let hot = &mut self.hot[pg];
@@ -366,6 +406,10 @@ impl Ingress {
         self.free[in_pool] += back;
         if hot.has_port_limit {
             self.port_shared[hot.in_port as usize] -= back;
+        }
+        if let Some(filter) = group.config.filter {
+            let has = (group.config.minimum as i64 + hot.over) as u64 + group.headroom;
+            group.filtered.follow(has, u32::from(filter));
         }
         let is_over = self.resumes(pg);
         if is_over {
@@ -383,6 +427,9 @@ impl Ingress {
         if group.headroom > 0 {
             return false;
         }
+        if group.config.filter.is_some() {
+            return group.filter_resumes(self.free_for(pg));
+        }
         let limit = group.config.minimum + paused_at.min(self.limit_of(pg));
         let resume = lossless.xon.max(limit.saturating_sub(lossless.xon_offset));
         self.occupancy_at(pg).total() <= resume
@@ -392,7 +439,9 @@ impl Ingress {
     fn look_after(&mut self, pg: usize) {
         let hot = &mut self.hot[pg];
         let group = &self.groups[hot.number as usize];
-        hot.needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
+        let is_special = hot.has_port_limit || group.config.filter.is_some();
+        let needs_care = group.headroom > 0 || group.paused_at.is_some() || is_special;
+        hot.care_below = if needs_care { i64::MAX } else { 0 };
     }
 
     /// Undoes the charge that was made last, as if the packet had never come.
@@ -403,7 +452,7 @@ impl Ingress {
             return self.undo_checked(pg, cells, charged);
         }
         let over = hot.over - cells as i64;
-        self.free[usize::from(hot.in_pool) % MAX_POOLS] += (hot.over.max(0) - over.max(0)) as u64;
+        self.free[usize::from(hot.in_pool)] += (hot.over.max(0) - over.max(0)) as u64;
         hot.over = over;
     }
 
@@ -419,7 +468,7 @@ impl Ingress {
         };
         let back = (hot.over.max(0) - before.over.max(0)) as u64;
         let headroom = group.headroom - before.headroom;
-        self.free[usize::from(hot.in_pool) % MAX_POOLS] += back;
+        self.free[usize::from(hot.in_pool)] += back;
         if hot.has_port_limit {
             self.port_shared[hot.in_port as usize] -= back;
         }
@@ -433,7 +482,7 @@ impl Ingress {
     fn limit_of(&self, pg: usize) -> u64 {
         let hot = &self.hot[pg];
         let group = &self.groups[hot.number as usize];
-        let (free, has) = (self.free[usize::from(hot.in_pool) % MAX_POOLS], hot.over.max(0) as u64);
+        let (free, has) = (self.free[usize::from(hot.in_pool)], hot.over.max(0) as u64);
         let others = self.port_shared[hot.in_port as usize].saturating_sub(has);
         let of_port = match group.port_limit {
             Limit::Dynamic(alpha) => Some(alpha.of(free)),
@@ -514,6 +563,7 @@ impl Ingress {
                 return Err(error.remedy("change it when the group has resumed"));
             }
             (new.groups[number].headroom, new.groups[number].paused_at) = (has.headroom, group.paused_at);
+            new.groups[number].filtered = group.filtered;
             let hot = &mut new.hot[pg];
             hot.over = (has.minimum + has.shared) as i64 - new.groups[number].config.minimum as i64;
             let (shared, in_pool) = (hot.over.max(0) as u64, usize::from(hot.in_pool));

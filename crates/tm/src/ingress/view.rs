@@ -1,6 +1,6 @@
 //! What can be seen of the ingress side, and whether its accounts agree.
 
-use super::{GROUPS_PER_PORT, GroupConfig, Ingress, IngressConfig, MAX_POOLS, NOBODY, Occupancy};
+use super::{GROUPS_PER_PORT, GroupConfig, Ingress, IngressConfig, NOBODY, Occupancy};
 
 impl Ingress {
     /// The configuration in force.
@@ -33,9 +33,22 @@ impl Ingress {
         self.groups[self.number(self.pg_of(port, number))].paused_at.is_some()
     }
 
+    /// The most cells with which a paused group can ask to resume, whatever its limit will be. `None` if it is not paused.
+    ///
+    /// # Panics
+    /// If the port has no such group.
+    pub fn resume_point(&self, port: usize, number: u8) -> Option<u64> {
+        let group = &self.groups[self.number(self.pg_of(port, number))];
+        let (paused_at, lossless) = (group.paused_at?, group.config.lossless?);
+        // What is filtered can be far below the occupancy.
+        let paused_at = if group.config.filter.is_some() { u64::MAX } else { paused_at };
+        let limit = group.config.minimum.saturating_add(paused_at);
+        Some(lossless.xon.max(limit.saturating_sub(lossless.xon_offset)))
+    }
+
     /// Shared cells that are free for a group.
     pub(crate) fn free_for(&self, pg: usize) -> u64 {
-        self.free[usize::from(self.hot[pg].in_pool) % MAX_POOLS]
+        self.free[usize::from(self.hot[pg].in_pool)]
     }
 
     /// The shared cells of a pool that are taken in a partition.
@@ -83,10 +96,11 @@ impl Ingress {
             (0..config.partitions).flat_map(|partition| (0..config.pools.len()).map(move |pool| (partition, pool)));
         let group_is_right = |number: usize| {
             let (hot, group) = (&self.hot[self.pg_at(number)], &self.groups[number]);
-            let needs_care = group.headroom > 0 || group.paused_at.is_some() || hot.has_port_limit;
+            let is_special = hot.has_port_limit || group.config.filter.is_some();
+            let needs_care = group.headroom > 0 || group.paused_at.is_some() || is_special;
             let of_port = self.port_shared(group.config.port, group.config.pool);
             let is_counted = self.port_shared[hot.in_port as usize] == if hot.has_port_limit { of_port } else { 0 };
-            hot.over >= -(group.config.minimum as i64) && hot.needs_care == needs_care && is_counted
+            hot.over >= -(group.config.minimum as i64) && (hot.care_below > 0) == needs_care && is_counted
         };
         pools.into_iter().all(pool_is_right)
             && (0..self.groups.len()).all(group_is_right)

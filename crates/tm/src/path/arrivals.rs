@@ -86,7 +86,7 @@ impl Path {
         QueueId { port: packet.port as usize, index: packet.port as usize * self.queues + number }
     }
 
-    /// Steps 1 to 6 of an arrival on the fast path. At an idle wire a packet that meets no other leaves at once.
+    /// [`Path::offer_fast_as`] of a packet under its own id.
     #[inline(always)]
     pub(crate) fn offer_fast<P: BufferPolicy, C: Checks>(
         &mut self,
@@ -96,13 +96,27 @@ impl Path {
         wire: Wire,
         why: &mut impl Explain,
     ) -> Outcome {
+        self.offer_fast_as::<P, C, false>(policy, now, (packet, packet.id), wire, why)
+    }
+
+    /// Steps 1 to 6 of an arrival on the fast path, under an id that is another one if `TAGGED`. At an idle wire a packet that
+    /// meets no other leaves at once.
+    #[inline(always)]
+    pub(crate) fn offer_fast_as<P: BufferPolicy, C: Checks, const TAGGED: bool>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        (packet, id): (&Packet, PacketId),
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
         let number = policy.select_queue(now, packet);
         let queue = self.queue_of(packet, number);
         let charge = u64::from(packet.bytes);
         why.note(|e| self.describe(e, now, queue.index, charge));
         // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
         if P::COUNTS_ARRIVALS && charge > self.buffer.capacity() {
-            return self.drop_oversize(packet.id, packet.bytes, queue).into();
+            return self.drop_oversize(id, packet.bytes, queue).into();
         }
         // Step 2.
         if C::AIFO && charge <= self.buffer.capacity() {
@@ -120,6 +134,9 @@ impl Path {
         loop {
             match policy.admit(Arrival { now, packet, queue, number, charge }, &self.buffer, why) {
                 Admission::Admit => break,
+                Admission::Reject(reason) if TAGGED => {
+                    return self.reject_as(policy, (packet, id), charge, queue, reason, why).into();
+                }
                 Admission::Reject(reason) => {
                     return self.reject(policy, packet, charge, queue, reason, why).into();
                 }
@@ -142,7 +159,7 @@ impl Path {
             self.schedule_expulsion(policy, now, false);
             return Outcome::Sent;
         }
-        let descriptor = Descriptor::new(packet.id, packet.bytes, packet.bytes, packet.rank);
+        let descriptor = Descriptor::new(id, packet.bytes, packet.bytes, packet.rank);
         let before = buffer.append::<true>(queue.index, descriptor);
         port.grew(number, charge, before);
         self.joined(policy, now, queue, charge, before);
@@ -320,6 +337,37 @@ impl Path {
         } else {
             self.drop_packet(packet.id, packet.bytes, queue, reason, why)
         }
+    }
+
+    /// [`Path::reject`] of a packet under another id. Only what is trimmed needs it.
+    #[inline(always)]
+    fn reject_as<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        (packet, id): (&Packet, PacketId),
+        charge: u64,
+        queue: QueueId,
+        reason: Reason,
+        why: &mut impl Explain,
+    ) -> Verdict {
+        if charge <= self.buffer.capacity() && self.config.trim.is_none() {
+            return self.drop_packet(id, packet.bytes, queue, reason, why);
+        }
+        self.reject_copy(policy, Packet { id, ..*packet }, charge, queue, reason, why)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reject_copy<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        packet: Packet,
+        charge: u64,
+        queue: QueueId,
+        reason: Reason,
+        why: &mut impl Explain,
+    ) -> Verdict {
+        self.reject(policy, &packet, charge, queue, reason, why)
     }
 
     /// Step 4 where rejected packets are trimmed or returned.

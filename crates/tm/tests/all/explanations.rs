@@ -54,6 +54,7 @@ fn check_threshold(config: &TmConfig, why: &Explanation, threshold: &Threshold, 
             return;
         }
         PolicyConfig::DynamicThresholds(dt) => assert_eq!(alpha, dt.alpha.at(k)),
+        PolicyConfig::Reverie(reverie) => assert_eq!(alpha, reverie.alpha.at(k)),
         PolicyConfig::Occamy(occamy) => assert_eq!(alpha, occamy.alpha.at(k)),
         PolicyConfig::IntelligentBuffer(ib) => assert_eq!(alpha, ib.alpha.at(k)),
         PolicyConfig::Abm(abm) => {
@@ -112,7 +113,9 @@ fn check_verdict(config: &TmConfig, why: &Explanation, reason: Option<Reason>) {
         assert!(passes == (reason != Some(Reason::Rank)) || reason == Some(Reason::HeaderFull));
     }
     let reserve = why.threshold.and_then(|threshold| threshold.reserved).map_or(0, Bytes::get);
-    let would_be = (why.length + why.charge).get().saturating_sub(reserve) as f64;
+    let filtered =
+        why.threshold.and_then(|threshold| threshold.filtered).map(|filtered| filtered + why.charge.as_f64());
+    let would_be = filtered.unwrap_or((why.length + why.charge).get().saturating_sub(reserve) as f64);
     match (reason, why.threshold) {
         (Some(Reason::Threshold), Some(threshold)) => assert!(would_be > threshold.value),
         (Some(Reason::Threshold), None) => panic!("rejected by a threshold that is not told"),

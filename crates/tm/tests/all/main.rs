@@ -9,6 +9,7 @@ mod mmu;
 mod preemption;
 mod reconfigure;
 mod regressions;
+mod reverie;
 mod schedulers;
 mod steady_state;
 mod trim_and_mark;

@@ -17,6 +17,7 @@ fn sides(switch: &TmConfig, shared: u64, alpha: i32, headroom: u64) -> MmuConfig
         minimum: u64::from(number) + 1,
         limit: if port == 0 { Limit::Static(6) } else { Limit::Dynamic(Alpha::power_of_two(alpha)) },
         lossless: lossless.filter(|_| number == 0),
+        ..GroupConfig::default()
     };
     let pool = |headroom| PoolConfig { shared, headroom };
     let ingress = IngressConfig {

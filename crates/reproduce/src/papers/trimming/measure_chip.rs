@@ -7,7 +7,7 @@ use crate::metrics::Metrics;
 use forebay_pisa::programs::ProgramConfig;
 use forebay_sim::measure::chip::ChipRecord;
 use forebay_sim::measure::trace::{Place, TraceEvent, What};
-use forebay_sim::packet::flag;
+use forebay_sim::packet::{Kind, Packet, flag};
 use forebay_tm::Instant;
 
 /// Ports whose modes are kept over time.
@@ -116,8 +116,14 @@ pub(super) fn arrivals(run: &Run<'_>, metrics: &mut Metrics) {
     if let Some(chip) = run.result.chips.first() {
         of_chip(chip, metrics);
     }
+    let is_reply =
+        |packet: &Packet| matches!(packet.kind, Kind::Ack | Kind::Nack | Kind::Pull) || packet.has(flag::RETURNED);
+    let goes_there = |packet: &Packet| {
+        let flow = run.plan.flows.get(packet.flow as usize);
+        flow.is_some_and(|flow| flow.dst == RECEIVERS as u32) && !is_reply(packet)
+    };
     let sent = run.result.trace.iter().filter(|event| {
-        event.what == What::Sent && matches!(event.place, Place::Switch(..)) && event.packet.to == RECEIVERS as u32
+        event.what == What::Sent && matches!(event.place, Place::Switch(..)) && goes_there(&event.packet)
     });
     let packets: Vec<_> = sent.collect();
     let flows: Vec<u32> =

@@ -153,7 +153,7 @@ pub(crate) fn seconds(span: Duration) -> f64 {
 }
 
 /// Every policy with settings that make it act in a small buffer of ports with two queues.
-pub(crate) const POLICIES: [(&str, &str); 13] = [
+pub(crate) const POLICIES: [(&str, &str); 14] = [
     ("cs", "kind = \"cs\""),
     ("cp", "kind = \"cp\""),
     ("pushout", "kind = \"pushout\""),
@@ -166,6 +166,7 @@ pub(crate) const POLICIES: [(&str, &str); 13] = [
     ("abm-dt", "kind = \"abm-dt\"\nalpha = 0.5\ninterval = \"50us\""),
     ("fab", "kind = \"fab\"\nalpha = 0.5\nalpha_short = 4.0\nthreshold = \"15KB\"\nwindow = \"100us\""),
     ("occamy", "kind = \"occamy\"\nalpha = 8.0"),
+    ("reverie", "kind = \"reverie\"\nalpha = 1.0\nfilter = 6"),
     ("ib", "kind = \"ib\"\nalpha = 0.5\ninterval = \"20us\""),
 ];
 
