@@ -158,6 +158,13 @@ pub fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> 
             Setting::Integer(bytes.get())
         }
         Kind::Duration => Setting::Duration(value.duration()?),
+        Kind::Nanoseconds => {
+            let time = value.duration()?;
+            if time.ps() % 1_000 != 0 {
+                return Err(value.error("the chip's clock counts nanoseconds", "give whole nanoseconds"));
+            }
+            Setting::Duration(time)
+        }
         Kind::Rate => Setting::Rate(value.rate()?),
         Kind::Flag => Setting::Flag(value.boolean()?),
         Kind::Text | Kind::Special(_) => Setting::Text(value.text()?.to_owned()),
@@ -195,7 +202,8 @@ fn read_or(value: &Value<'_>, kind: Kind, words: &[&'static str]) -> Result<Sett
     }
     let or_words = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
     // A text that may be a size has an error of its own.
-    let is_unit = matches!(kind, Kind::Bytes | Kind::Size(..) | Kind::Duration | Kind::Rate | Kind::Text);
+    let is_unit =
+        matches!(kind, Kind::Bytes | Kind::Size(..) | Kind::Duration | Kind::Nanoseconds | Kind::Rate | Kind::Text);
     if value.is_text() && !is_unit {
         let separator = if words.len() == 1 { " or" } else { "," };
         return Err(value.error(format!("\"{text}\" is unknown"), format!("give {}{separator} {or_words}", a(kind))));
@@ -222,7 +230,7 @@ pub fn values(kind: Kind) -> String {
         Kind::Real => "number".into(),
         Kind::Integer(_) | Kind::Count => "whole number".into(),
         Kind::Bytes | Kind::Size(..) => "size".into(),
-        Kind::Duration => "time".into(),
+        Kind::Duration | Kind::Nanoseconds => "time".into(),
         Kind::Rate => "rate".into(),
         Kind::Flag => "true, false".into(),
         Kind::Text => "text".into(),
@@ -265,7 +273,8 @@ pub fn known_lines(settings: &dyn Described, is_known: impl Fn(&str) -> bool) ->
 pub fn text(value: &Setting) -> Option<String> {
     Some(match value {
         Setting::Nothing => return None,
-        Setting::Real(value) => format!("{value:?}"),
+        // TOML has `nan` and `inf` in small letters.
+        Setting::Real(value) => format!("{value:?}").to_lowercase(),
         Setting::Integer(value) => value.to_string(),
         Setting::Flag(value) => value.to_string(),
         Setting::Bytes(value) => format!("\"{value}\""),
