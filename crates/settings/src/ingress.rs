@@ -55,7 +55,8 @@ settings! {
         pub partition: Option<usize> = None,
         /// The pool in which they have a limit; default: the first.
         pub pool: Option<String> = None,
-        /// The limit of all groups of the port together, as a factor of the free cells: a multiple of 1/1024 up to 1024.
+        /// The limit of all groups of the port together, as a factor of the free cells: a multiple of 1/1024 up to
+        /// 1024.
         pub alpha: Option<f64> = None; if_set(is_alpha),
         /// The limit in cells, instead of `alpha`.
         pub limit: Option<u64> = None; if_set(are_cells),

@@ -106,7 +106,8 @@ struct Attachment {
 /// No switch.
 const CUT_OFF: u16 = u16::MAX;
 
-/// A set of ports in one word: where it stands in [`Routes::pool`], and how large it is. (One look at the table is enough to find it.)
+/// A set of ports in one word: where it stands in [`Routes::pool`], and how large it is. (One look at the table is
+/// enough to find it.)
 #[derive(Clone, Copy, Debug, Default)]
 struct PortSet(u32);
 
@@ -130,8 +131,8 @@ impl PortSet {
 
 /// The shortest paths (by number of links) from every switch to every host.
 ///
-/// Hosts hang off one switch each, so that the table has a column for every switch with hosts, not for every host. Equal sets of
-/// ports of a switch stand in the pool once.
+/// Hosts hang off one switch each, so that the table has a column for every switch with hosts, not for every host.
+/// Equal sets of ports of a switch stand in the pool once.
 #[derive(Clone, Debug)]
 pub struct Routes {
     hosts: Vec<Attachment>,
@@ -181,8 +182,8 @@ impl Routes {
         routes
     }
 
-    /// The ports of a switch that are on shortest paths to a host, in order; none if there is no path. Parallel cables are ports of
-    /// their own.
+    /// The ports of a switch that are on shortest paths to a host, in order; none if there is no path. Parallel cables
+    /// are ports of their own.
     #[inline(always)]
     pub fn ports(&self, switch: usize, host: u32) -> &[u16] {
         let to = &self.hosts[host as usize];
@@ -211,8 +212,8 @@ impl Routes {
         next_hops
     }
 
-    /// A path from a host to another: the links of it, in order. `choose` picks one of the ports of each switch on the way that has
-    /// more than one to choose from. `None` if there is no path; a host's path to itself has no links.
+    /// A path from a host to another: the links of it, in order. `choose` picks one of the ports of each switch on the
+    /// way that has more than one to choose from. `None` if there is no path; a host's path to itself has no links.
     pub fn path(
         &self,
         plan: &NetworkPlan,
@@ -331,10 +332,11 @@ fn measure(
     }
 }
 
-/// One of `count` equal-cost ports by a flow's hash. Every switch has a `salt` of its own: with the same one, the flows that one
-/// switch has sent one way would be sent one way by the next, too, and part of the network would stay empty.
+/// One of `count` equal-cost ports by a flow's hash. Every switch has a `salt` of its own: with the same one, the flows
+/// that one switch has sent one way would be sent one way by the next, too, and part of the network would stay empty.
 ///
-/// Two multiplications spread all bits of both; the upper half times `count`, shifted, is then as even as 32 bits can be.
+/// Two multiplications spread all bits of both; the upper half times `count`, shifted, is then as even as 32 bits can
+/// be.
 #[inline]
 pub fn choose(hash: u32, salt: u32, count: usize) -> usize {
     let mut bits = u64::from(hash ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -280,7 +280,8 @@ macro_rules! list_settings {
             }
 
             fn from_value(value: Value) -> Option<Self> {
-                if let Value::List(values) = value { values.into_iter().map(<$type>::from_value).collect() } else { None }
+                let Value::List(values) = value else { return None };
+                values.into_iter().map(<$type>::from_value).collect()
             }
         })*
     };

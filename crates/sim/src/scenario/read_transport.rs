@@ -9,7 +9,8 @@ pub(super) fn keys(kind: &TransportKind, stack: Stack) -> Vec<&'static str> {
     [kind.common_keys(stack), kind.own_keys(stack)].concat()
 }
 
-/// Reads the transports of a scenario, in the order of the file; those that only a workload names follow, with their kind's defaults.
+/// Reads the transports of a scenario, in the order of the file; those that only a workload names follow, with their
+/// kind's defaults.
 pub(super) fn read(
     root: &Table<'_>,
     workloads: &[Table<'_>],

@@ -50,8 +50,8 @@ pub enum Recovery {
     /// All packets that have three arrivals above them are lost (RFC 6675).
     #[default]
     Sack,
-    /// The first missing packet is lost when three above it have arrived, then at each partial ACK the next (RFC 6582), as in Netbench. Where
-    /// the network reorders the packets of a flow, less is sent twice.
+    /// The first missing packet is lost when three above it have arrived, then at each partial ACK the next (RFC 6582),
+    /// as in Netbench. Where the network reorders the packets of a flow, less is sent twice.
     NewReno,
 }
 
@@ -115,7 +115,8 @@ impl Stack {
                 common.receive_window = Some(Bytes::new(65_535));
             }
             Self::Rfc => {}
-            // The window of a SYN-ACK is not scaled; until the first loss Cubic grows by 5% a round trip, then by the cubic alone.
+            // The window of a SYN-ACK is not scaled; until the first loss Cubic grows by 5% a round trip, then by the
+            // cubic alone.
             Self::Ns3 => {
                 common.receive_window = Some(Bytes::new(65_535));
                 if let TransportKind::Cubic(cubic) = kind {
@@ -199,8 +200,8 @@ pub trait TransportSettings: Described {
     /// Where its paper differs from the common defaults.
     fn adjust(&self, _common: &mut Common) {}
 
-    /// The common settings that its code looks at, in groups: keys that would do nothing are refused. A transport with a stack has those of
-    /// its stack.
+    /// The common settings that its code looks at, in groups: keys that would do nothing are refused. A transport with
+    /// a stack has those of its stack.
     fn common_keys(&self) -> &'static [&'static [&'static str]] {
         &[&PACKETS, &ACKS, &WINDOW, &TIMER, &HELD, &REPAIR]
     }
@@ -319,7 +320,8 @@ impl TransportKind {
         by_name(name)
     }
 
-    /// The common settings that mean something to it with a stack, `stack` itself and the parts of Linux's TCP included.
+    /// The common settings that mean something to it with a stack, `stack` itself and the parts of Linux's TCP
+    /// included.
     pub(crate) fn common_keys(&self, stack: Stack) -> Vec<&'static str> {
         let settings = self.settings();
         if !settings.has_stack() {

@@ -1,8 +1,9 @@
 //! Transports: state machines without a clock and without I/O, one file each.
 //!
-//! A flow has a [`Sender`] at one host and a [`Receiver`] at another. The host brings what arrives and what time it is; a sender
-//! says what to send next ([`Sender::poll`]) and when it wants to be woken ([`Sender::deadline`]); a receiver turns the packet it is
-//! given into its reply. Packets of a flow are numbered from 0; all but the last carry `mss` bytes of payload.
+//! A flow has a [`Sender`] at one host and a [`Receiver`] at another. The host brings what arrives and what time it is;
+//! a sender says what to send next ([`Sender::poll`]) and when it wants to be woken ([`Sender::deadline`]); a receiver
+//! turns the packet it is given into its reply. Packets of a flow are numbered from 0; all but the last carry `mss`
+//! bytes of payload.
 
 mod arrived;
 pub mod config;
@@ -201,7 +202,8 @@ impl Sender {
         each_sender!(self, sender => sender.deadline())
     }
 
-    /// When pacing lets the next packet go: [`Sender::poll`] is to be called then. Never if something else keeps it back.
+    /// When pacing lets the next packet go: [`Sender::poll`] is to be called then. Never if something else keeps it
+    /// back.
     #[inline]
     pub fn paced_until(&self) -> Instant {
         match self {
@@ -233,8 +235,8 @@ impl Sender {
         each_sender!(self, sender => sender.is_done())
     }
 
-    /// How much may wait in its host before it is not polled any more; `link` is what its host's link carries in `span`. None if it sends
-    /// whatever waits, as UDP.
+    /// How much may wait in its host before it is not polled any more; `link` is what its host's link carries in
+    /// `span`. None if it sends whatever waits, as UDP.
     #[inline]
     pub fn small_queue(&self, span: Duration, link: u64) -> Option<SmallQueue> {
         match self {
@@ -282,7 +284,8 @@ pub(crate) struct Wake {
 pub struct SmallQueue {
     /// Bytes that may wait.
     pub bytes: u64,
-    /// With segmentation offload, the bytes of the segment that is handed over as a whole as long as no more than that waits; else zero.
+    /// With segmentation offload, the bytes of the segment that is handed over as a whole as long as no more than that
+    /// waits; else zero.
     pub segment: u64,
 }
 
@@ -334,8 +337,8 @@ impl Receiver {
         }
     }
 
-    /// A packet of the sender has come in; it is made into the reply in place (`kind`, `seq`, `echo`, `block` and `flags`; the host
-    /// sees to the rest: direction, length, queue).
+    /// A packet of the sender has come in; it is made into the reply in place (`kind`, `seq`, `echo`, `block` and
+    /// `flags`; the host sees to the rest: direction, length, queue).
     #[inline]
     pub fn on_packet(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         match self {

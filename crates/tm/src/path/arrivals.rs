@@ -316,7 +316,8 @@ impl Path {
         }
     }
 
-    /// Step 4 where rejected packets are trimmed or returned. It takes the packet by value, as [`Path::offer_full`] does.
+    /// Step 4 where rejected packets are trimmed or returned. It takes the packet by value, as [`Path::offer_full`]
+    /// does.
     #[inline(never)]
     fn trim<P: BufferPolicy>(
         &mut self,
