@@ -35,7 +35,10 @@ impl<'d> Lookup<'d> {
         for (number, field) in settings.fields().iter().enumerate().filter(|(_, field)| of(field.key)) {
             let general = if let Absent::Like(key) = field.absent { self.get(key) } else { None };
             if let Some(value) = self.get(field.key).or(general) {
-                settings.set(number, read_value(&value, field.kind)?).map_err(|wrong| value.refuse(wrong))?;
+                let read = read_value(&value, field.kind)?;
+                if let Err(wrong) = settings.set(number, read.clone()) {
+                    return Err(refused_element(settings, number, &value, read).unwrap_or_else(|| value.refuse(wrong)));
+                }
                 continue;
             }
             let is_missing = match &field.absent {
@@ -62,6 +65,19 @@ impl<'d> Lookup<'d> {
         }
         Ok(choice)
     }
+}
+
+/// The error of the element because of which a list is refused, if there is one that is refused alone.
+fn refused_element(
+    settings: &mut dyn Described,
+    number: usize,
+    value: &Value<'_>,
+    read: Setting,
+) -> Option<Diagnostic> {
+    let (Setting::List(elements), Some(places)) = (read, value.list()) else { return None };
+    places.iter().zip(elements).find_map(|(place, element)| {
+        settings.set(number, Setting::List(vec![element])).err().map(|wrong| place.refuse(wrong))
+    })
 }
 
 /// Reads settings that describe themselves from a table; it may have other keys, too.

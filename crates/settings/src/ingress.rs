@@ -242,13 +242,11 @@ impl Reader<'_> {
     fn ports_of(&self, table: &Table<'_>, ports: Option<&[usize]>) -> Result<Vec<usize>, Diagnostic> {
         let count = self.switch.rates.len();
         let Some(ports) = ports else { return Ok((0..count).collect()) };
-        match ports.iter().find(|port| **port >= count) {
-            None => Ok(ports.to_vec()),
-            Some(port) => {
-                let remedy = format!("give a list of ports, 0 to {}", count - 1);
-                Err(table.locate("ports", format!("there is no port {port}"), remedy))
-            }
-        }
+        let Some(place) = ports.iter().position(|port| *port >= count) else { return Ok(ports.to_vec()) };
+        let value = table.need("ports", "ports = [0]")?;
+        let element = value.list().and_then(|list| list.into_iter().nth(place)).unwrap_or(value);
+        let remedy = format!("give a list of ports, 0 to {}", count - 1);
+        Err(element.error(format!("there is no port {}", ports[place]), remedy))
     }
 
     fn ports(&self, tables: &[Table<'_>], rows: &[PortKeys]) -> Result<Vec<PortConfig>, Diagnostic> {

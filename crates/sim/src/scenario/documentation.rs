@@ -65,7 +65,7 @@ fn defaults(field: usize, kinds: &[TransportKind]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = vec![(shown(&Common::default()), Vec::new())];
     for kind in kinds {
         for (name, stack) in Stack::WORDS {
-            let has_stack = kind.settings().has_stack();
+            let has_stack = kind.has_stack();
             if !kind.common_keys(*stack).contains(&key) || (!has_stack && *stack != Stack::Rfc) {
                 continue;
             }

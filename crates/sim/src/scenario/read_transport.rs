@@ -65,7 +65,7 @@ fn transport(
         };
         return Err(outer.key_error(name, "a transport with a name of its own needs a kind", remedy));
     };
-    let own_stack = table.get("stack").filter(|_| config.settings().has_stack());
+    let own_stack = table.get("stack").filter(|_| config.has_stack());
     let stack = own_stack.map_or(Ok(stack), |value| value.word(Stack::WORDS))?;
     let mut config = TransportConfig::of(config, stack);
     let known = keys(&config.kind, config.common.stack);

@@ -43,10 +43,6 @@ settings! {
 }
 
 impl TransportSettings for CubicConfig {
-    fn has_stack(&self) -> bool {
-        true
-    }
-
     /// Linux always probes.
     fn idle_with_linux(&self) -> &'static [&'static str] {
         &["probe"]

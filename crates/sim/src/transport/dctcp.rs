@@ -21,10 +21,6 @@ settings! {
 }
 
 impl TransportSettings for DctcpConfig {
-    fn has_stack(&self) -> bool {
-        true
-    }
-
     fn adjust(&self, common: &mut Common) {
         common.ecn = true;
     }

@@ -37,6 +37,7 @@ pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, Transp
 pub use custom::{AnyCongestion, CongestionSettings, CustomTransport, custom_transport};
 
 use crate::packet::{Kind, Packet, Telemetry};
+use config::streams;
 use forebay_tm::{Duration, Instant, Rate};
 
 /// What a transport knows of its flow from the start.
@@ -146,13 +147,7 @@ impl Sender {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpSender::new(&config.common, own, flow, now)),
             TransportKind::Udp(own) => Self::Udp(udp::UdpSender::new(&config.common, own, flow, now)),
             TransportKind::Dcqcn(own) => Self::Dcqcn(Box::new(dcqcn::DcqcnSender::new(&config.common, own, flow, now))),
-            TransportKind::Reno(_)
-            | TransportKind::Cubic(_)
-            | TransportKind::Dctcp(_)
-            | TransportKind::Timely(_)
-            | TransportKind::PowerTcp(_)
-            | TransportKind::ThetaPowerTcp(_)
-            | TransportKind::Custom(_) => match config.is_linux() {
+            streams!() => match config.is_linux() {
                 true => Self::on_connection(config, flow, now, None),
                 false => Self::Stream(stream::StreamSender::new(config, flow, now)),
             },
@@ -323,14 +318,7 @@ impl Receiver {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpReceiver::new(&config.common, own, flow)),
             TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(config.common.header)),
             TransportKind::Dcqcn(own) => Self::Dcqcn(dcqcn::DcqcnReceiver::new(own, flow)),
-            TransportKind::Reno(_)
-            | TransportKind::Cubic(_)
-            | TransportKind::Dctcp(_)
-            | TransportKind::Timely(_)
-            | TransportKind::PowerTcp(_)
-            | TransportKind::ThetaPowerTcp(_)
-            | TransportKind::Custom(_)
-            | TransportKind::PFabric(_) => match config.is_linux() {
+            streams!() | TransportKind::PFabric(_) => match config.is_linux() {
                 true => Self::Linux(linux::LinuxReceiver::new(config, flow, kept)),
                 false => Self::Stream(receiver::StreamReceiver::new(config, flow)),
             },

@@ -1,7 +1,7 @@
 //! Congestion control as Linux has it: the sender owns window and threshold; a control says how the window grows, where
 //! it is cut to, and what it was before a cut that turns out to be wrong. Windows are whole packets.
 
-use super::super::config::{TransportConfig, TransportKind};
+use super::super::config::{TransportConfig, TransportKind, without_stack};
 use super::super::cubic::{CubicConfig, SlowStartExit};
 use super::super::dctcp::DctcpConfig;
 use forebay_tm::units::PS_PER_SECOND;
@@ -90,16 +90,9 @@ impl Control {
         match &config.kind {
             TransportKind::Cubic(own) => Self::Cubic(Box::new(Cubic::new(own, config.linux.timer_tick))),
             TransportKind::Dctcp(own) => Self::Dctcp(Dctcp::new(own)),
-            TransportKind::Reno(_)
-            // They have no stack, and never come here.
-            | TransportKind::Timely(_)
-            | TransportKind::PowerTcp(_)
-            | TransportKind::ThetaPowerTcp(_)
-            | TransportKind::PFabric(_)
-            | TransportKind::Ndp(_)
-            | TransportKind::Udp(_)
-            | TransportKind::Dcqcn(_)
-            | TransportKind::Custom(_) => Self::Reno,
+            TransportKind::Reno(_) => Self::Reno,
+            // They never come here.
+            without_stack!() => Self::Reno,
         }
     }
 
