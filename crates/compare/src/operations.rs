@@ -9,7 +9,8 @@ use forebay_tm::{Bytes, Departure, Instant, Outcome, Packet, PacketId, Reason, R
 /// The most calls in a case.
 const MOST: usize = 400;
 
-/// Where a packet is, or how it ended.
+/// Where a packet is, or how it ended. `conservation.rs` of the core's tests has a list of its own, whose order is that
+/// of a packet's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Waits,

@@ -65,7 +65,7 @@ pub enum Part {
     Headroom,
 }
 
-/// Why a packet is refused.
+/// Why a packet is refused: the core's list again, since this crate shares no code with the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NaiveRefusal {
     /// No free cells.

@@ -35,7 +35,10 @@ impl<'d> Lookup<'d> {
         for (number, field) in settings.fields().iter().enumerate().filter(|(_, field)| of(field.key)) {
             let general = if let Absent::Like(key) = field.absent { self.get(key) } else { None };
             if let Some(value) = self.get(field.key).or(general) {
-                settings.set(number, read_value(&value, field.kind)?).map_err(|wrong| value.refuse(wrong))?;
+                let read = read_value(&value, field.kind)?;
+                if let Err(wrong) = settings.set(number, read.clone()) {
+                    return Err(refused_element(settings, number, &value, read).unwrap_or_else(|| value.refuse(wrong)));
+                }
                 continue;
             }
             let is_missing = match &field.absent {
@@ -62,6 +65,19 @@ impl<'d> Lookup<'d> {
         }
         Ok(choice)
     }
+}
+
+/// The error of the element because of which a list is refused, if there is one that is refused alone.
+fn refused_element(
+    settings: &mut dyn Described,
+    number: usize,
+    value: &Value<'_>,
+    read: Setting,
+) -> Option<Diagnostic> {
+    let (Setting::List(elements), Some(places)) = (read, value.list()) else { return None };
+    places.iter().zip(elements).find_map(|(place, element)| {
+        settings.set(number, Setting::List(vec![element])).err().map(|wrong| place.refuse(wrong))
+    })
 }
 
 /// Reads settings that describe themselves from a table; it may have other keys, too.
@@ -158,6 +174,13 @@ pub fn read_value(value: &Value<'_>, kind: Kind) -> Result<Setting, Diagnostic> 
             Setting::Integer(bytes.get())
         }
         Kind::Duration => Setting::Duration(value.duration()?),
+        Kind::Nanoseconds => {
+            let time = value.duration()?;
+            if time.ps() % 1_000 != 0 {
+                return Err(value.error("the chip's clock counts nanoseconds", "give whole nanoseconds"));
+            }
+            Setting::Duration(time)
+        }
         Kind::Rate => Setting::Rate(value.rate()?),
         Kind::Flag => Setting::Flag(value.boolean()?),
         Kind::Text | Kind::Special(_) => Setting::Text(value.text()?.to_owned()),
@@ -195,7 +218,8 @@ fn read_or(value: &Value<'_>, kind: Kind, words: &[&'static str]) -> Result<Sett
     }
     let or_words = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
     // A text that may be a size has an error of its own.
-    let is_unit = matches!(kind, Kind::Bytes | Kind::Size(..) | Kind::Duration | Kind::Rate | Kind::Text);
+    let is_unit =
+        matches!(kind, Kind::Bytes | Kind::Size(..) | Kind::Duration | Kind::Nanoseconds | Kind::Rate | Kind::Text);
     if value.is_text() && !is_unit {
         let separator = if words.len() == 1 { " or" } else { "," };
         return Err(value.error(format!("\"{text}\" is unknown"), format!("give {}{separator} {or_words}", a(kind))));
@@ -222,7 +246,7 @@ pub fn values(kind: Kind) -> String {
         Kind::Real => "number".into(),
         Kind::Integer(_) | Kind::Count => "whole number".into(),
         Kind::Bytes | Kind::Size(..) => "size".into(),
-        Kind::Duration => "time".into(),
+        Kind::Duration | Kind::Nanoseconds => "time".into(),
         Kind::Rate => "rate".into(),
         Kind::Flag => "true, false".into(),
         Kind::Text => "text".into(),
@@ -265,7 +289,8 @@ pub fn known_lines(settings: &dyn Described, is_known: impl Fn(&str) -> bool) ->
 pub fn text(value: &Setting) -> Option<String> {
     Some(match value {
         Setting::Nothing => return None,
-        Setting::Real(value) => format!("{value:?}"),
+        // TOML has `nan` and `inf` in small letters.
+        Setting::Real(value) => format!("{value:?}").to_lowercase(),
         Setting::Integer(value) => value.to_string(),
         Setting::Flag(value) => value.to_string(),
         Setting::Bytes(value) => format!("\"{value}\""),

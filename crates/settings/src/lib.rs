@@ -14,6 +14,7 @@ pub mod documentation;
 mod ingress;
 mod kinds;
 mod policy;
+pub mod random;
 mod registered;
 mod scheduler;
 mod setting;
@@ -26,7 +27,7 @@ pub use described::{
     text as setting_text, values as setting_values,
 };
 pub use diagnostic::{Diagnostic, nearest};
-pub use ingress::{IngressFile, read as read_ingress};
+pub use ingress::{GroupKeys, IngressFile, IngressKeys, IngressTables, PoolKeys, PortKeys, read as read_ingress};
 pub use kinds::{Kind, marking_rules, policies, rank_functions, schedulers, trimming_schemes};
 pub use policy::read_policy;
 pub use registered::{Registered, Registry, by_name, choices, register};

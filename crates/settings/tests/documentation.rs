@@ -1,10 +1,10 @@
 //! The tables of `docs/switch.md` are made from the settings' own descriptions. With `FOREBAY_WRITE_DOCS=1` this test
 //! writes them.
 
-use forebay_settings::documentation::{check_page, head, row, shown};
-use forebay_settings::setting_values;
+use forebay_settings::documentation::{check_page, head, row, rows, shown};
+use forebay_settings::{GroupKeys, IngressKeys, PoolKeys, PortKeys, setting_values};
 use forebay_tm::admit::PolicyConfig;
-use forebay_tm::described::{Absent, Choice, Value};
+use forebay_tm::described::{Absent, Choice, Described, Value};
 use forebay_tm::mark::MarkConfig;
 use forebay_tm::rank::RankConfig;
 use forebay_tm::schedule::SchedulerConfig;
@@ -44,6 +44,22 @@ fn tables<C: Choice>() -> String {
     text
 }
 
+/// The settings of the tables of the ingress side.
+fn ingress() -> String {
+    let tables: [(&str, &dyn Described); 4] = [
+        ("`[ingress]`", &IngressKeys::default()),
+        ("`[[ingress.pool]]`", &PoolKeys::default()),
+        ("`[[ingress.port]]`", &PortKeys::default()),
+        ("`[[ingress.group]]`", &GroupKeys::default()),
+    ];
+    let mut text = String::new();
+    head(&mut text, &["table", "key", "values", "default", "meaning"]);
+    for (name, settings) in tables {
+        rows(&mut text, &[name], settings);
+    }
+    text
+}
+
 #[test]
 fn the_tables_of_the_page_are_those_of_the_settings() {
     let tables = [
@@ -52,6 +68,7 @@ fn the_tables_of_the_page_are_those_of_the_settings() {
         ("rank", tables::<RankConfig>()),
         ("ecn", tables::<MarkConfig>()),
         ("trim", tables::<TrimConfig>()),
+        ("ingress", ingress()),
     ];
     let command = "cargo test -p forebay-settings --test documentation";
     check_page(Path::new(PAGE), "crates/settings/tests/documentation.rs", command, &tables);

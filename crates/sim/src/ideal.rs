@@ -11,11 +11,12 @@ pub type Path = [(Rate, Duration)];
 /// Completion time of a flow that has the path to itself and whose packets are all there at the start: `packets - 1` of
 /// `full_bytes` on the wire, then one of `last_bytes`. It ends when the last bit of the last packet has arrived.
 ///
-/// Packet `j` leaves link `i` at `C(j,i) = max(C(j-1,i), C(j,i-1) + d(i-1)) + s(j,i)`, with `s` the serialization and `d` the delay.
-/// Every way through this recurrence passes all the delays once, so they come out as a sum, and what is left is the heaviest
-/// monotone way through a grid of `s(j,i)` from the first packet at the first link to the last packet at the last link. The full
-/// packets' rows are all alike: a way that leaves them at link `m` passes each link up to `m` once and spends its other
-/// `packets - 2` steps at the slowest of them. The last packet's row follows from `m` on:
+/// Packet `j` leaves link `i` at `C(j,i) = max(C(j-1,i), C(j,i-1) + d(i-1)) + s(j,i)`, with `s` the serialization and
+/// `d` the delay. Every way through this recurrence passes all the delays once, so they come out as a sum, and what is
+/// left is the heaviest monotone way through a grid of `s(j,i)` from the first packet at the first link to the last
+/// packet at the last link. The full packets' rows are all alike: a way that leaves them at link `m` passes each link
+/// up to `m` once and spends its other `packets - 2` steps at the slowest of them. The last packet's row follows from
+/// `m` on:
 ///
 /// `sum(d) + max over m of (sum of s(i), i <= m) + (packets - 2) (max of s(i), i <= m) + (sum of l(i), i >= m)`
 pub fn ideal_fct(path: &Path, packets: u32, full_bytes: u32, last_bytes: u32) -> Duration {
@@ -39,7 +40,8 @@ pub fn ideal_fct(path: &Path, packets: u32, full_bytes: u32, last_bytes: u32) ->
     saturated(delays + heaviest)
 }
 
-/// From the first bit of a packet of `data_bytes` out until the last bit of its reply of `ack_bytes` in, on the empty network.
+/// From the first bit of a packet of `data_bytes` out until the last bit of its reply of `ack_bytes` in, on the empty
+/// network.
 pub fn base_rtt(forward: &Path, backward: &Path, data_bytes: u32, ack_bytes: u32) -> Duration {
     let there = ideal_fct(forward, 1, data_bytes, data_bytes);
     let back = ideal_fct(backward, 1, ack_bytes, ack_bytes);
@@ -59,11 +61,13 @@ pub struct Response<'a> {
     pub last_bytes: u32,
 }
 
-/// The shortest time that a query can take whose responses all start at once and end at one host, the same last link for all.
+/// The shortest time that a query can take whose responses all start at once and end at one host, the same last link
+/// for all.
 ///
-/// Two things bound it from below, and the larger of the two is returned. The last link cannot start before the earliest first
-/// packet of any response is there, and must then carry all packets of all responses, at best without a gap. And no response can be faster
-/// than it would be alone. Nothing is said about what the responses do to each other on their way to the last link.
+/// Two things bound it from below, and the larger of the two is returned. The last link cannot start before the
+/// earliest first packet of any response is there, and must then carry all packets of all responses, at best without a
+/// gap. And no response can be faster than it would be alone. Nothing is said about what the responses do to each other
+/// on their way to the last link.
 pub fn ideal_query<'a>(responses: impl IntoIterator<Item = Response<'a>>) -> Duration {
     let (mut earliest, mut busy, mut alone, mut delay) = (u128::MAX, 0u128, 0u128, 0u128);
     for response in responses {
@@ -151,7 +155,8 @@ mod tests {
 
     #[test]
     fn equal_responses_fill_the_last_link() {
-        // 1500 bytes at 10 Gb/s are 1.2 us. The first packet is at the last link after 1.2 + 1 us; 8 x 3 packets follow.
+        // 1500 bytes at 10 Gb/s are 1.2 us. The first packet is at the last link after 1.2 + 1 us; 8 x 3 packets
+        // follow.
         let link = (Rate::from_gbps(10), Duration::from_us(1));
         let response = Response { path: &[link, link], packets: 3, full_bytes: 1_500, last_bytes: 1_500 };
         assert_eq!(ideal_query([response; 8]).ps(), 2_200_000 + 24 * 1_200_000 + 1_000_000);

@@ -29,8 +29,8 @@ pub(crate) struct Net {
     pub(crate) events: u64,
 }
 
-/// What a node has at hand while it handles its events: its own event queue, and the network around it. It is passed on by value, in two
-/// registers.
+/// What a node has at hand while it handles its events: its own event queue, and the network around it. It is passed on
+/// by value, in two registers.
 pub(crate) struct Context<'a, const NODES: usize> {
     pub(crate) events: FixedEventQueue<'a, NODES>,
     pub(crate) net: &'a mut Net,

@@ -96,8 +96,8 @@ impl Fabric {
         path
     }
 
-    /// Fills in how long each query would take on the empty network: see [`ideal::ideal_query`]. If its responses wait for requests
-    /// (`(request, response)` in `triggers`), the fastest request comes before.
+    /// Fills in how long each query would take on the empty network: see [`ideal::ideal_query`]. If its responses wait
+    /// for requests (`(request, response)` in `triggers`), the fastest request comes before.
     pub(crate) fn ideal_queries(&self, flows: &FlowTable, triggers: &[(u32, u32)], queries: &mut [QueryRecord]) {
         let mut requests = vec![Duration::from_ps(u64::MAX); queries.len()];
         for (request, response) in triggers {

@@ -1,21 +1,22 @@
 //! Traced packets as a pcapng file, for Wireshark and its relatives.
 //!
-//! The simulator's packets have no bytes; the headers that a real one would have are made up here, so that flows can be followed with
-//! the usual tools. A frame is captured without its payload:
+//! The simulator's packets have no bytes; the headers that a real one would have are made up here, so that flows can be
+//! followed with the usual tools. A frame is captured without its payload:
 //!
 //! * Ethernet: addresses 02:00:00 and the 24 low bits of the host number plus one.
-//! * IPv4: 10.x.y.z by the same number; DSCP is the queue; ECN as the packet's flags say; the time to live is 64 less the switches
-//!   passed.
-//! * TCP, for TCP and its relatives and pFabric: the stream starts at sequence number 1 without a handshake; sequence and
-//!   acknowledgement numbers are packet numbers times `mss`, a block of an ACK is its SACK option, the echo of a mark its ECE flag, the
-//!   last packet has PSH. A probe is a segment without payload.
-//! * UDP, for UDP and NDP, with 12 bytes behind it, in network order: the kind (0 data, 1 ACK, 2 NACK, 3 pull, 4 probe), the bits of
-//!   [`flag`], the switches passed and the queue in one byte each, then `seq` and `echo` in four each.
+//! * IPv4: 10.x.y.z by the same number; DSCP is the queue; ECN as the packet's flags say; the time to live is 64 less
+//!   the switches passed.
+//! * TCP, for TCP and its relatives and pFabric: the stream starts at sequence number 1 without a handshake; sequence
+//!   and acknowledgement numbers are packet numbers times `mss`, a block of an ACK is its SACK option, the echo of a
+//!   mark its ECE flag, the last packet has PSH. A probe is a segment without payload.
+//! * UDP, for UDP and NDP, with 12 bytes behind it, in network order: the kind (0 data, 1 ACK, 2 NACK, 3 pull, 4
+//!   probe), the bits of [`flag`], the switches passed and the queue in one byte each, then `seq` and `echo` in four
+//!   each.
 //!
-//! Both ports are 57344 plus 13 bits of the flow number: the low ones at the sender, the next at the receiver (Wireshark takes no
-//! port of that range for a protocol that it knows). Checksums are those
-//! of a payload of zeros. The length of the frame is what its headers and payload add up to, or the simulator's bytes on the wire
-//! where these are more (the rest shows as a trailer). Times are in picoseconds.
+//! Both ports are 57344 plus 13 bits of the flow number: the low ones at the sender, the next at the receiver
+//! (Wireshark takes no port of that range for a protocol that it knows). Checksums are those of a payload of zeros. The
+//! length of the frame is what its headers and payload add up to, or the simulator's bytes on the wire where these are
+//! more (the rest shows as a trailer). Times are in picoseconds.
 
 use crate::packet::{Kind, Packet, flag};
 use crate::transport::TransportKind;

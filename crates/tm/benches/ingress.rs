@@ -1,5 +1,6 @@
-//! What the ingress side adds to an arrival and a departure under DT, in instructions (callgrind): a switch of 64 ports with 8 queues at
-//! overload, alone and behind an ingress side that refuses next to nothing. `--check` fails above the limit.
+//! What the ingress side adds to an arrival and a departure under DT, in instructions (callgrind): a switch of 64 ports
+//! with 8 queues at overload, alone and behind an ingress side that refuses next to nothing. `--check` fails above the
+//! limit.
 
 mod callgrind;
 
@@ -93,7 +94,8 @@ fn main() -> ExitCode {
     let (egress, both) = (cost("egress"), cost("both"));
     let added = both - egress;
     println!(
-        "an arrival and a departure under dt: {egress:.1} instructions; the ingress side adds {added:.1}; limit {LIMIT:.0}"
+        "an arrival and a departure under dt: {egress:.1} instructions; the ingress side adds {added:.1}; limit \
+         {LIMIT:.0}"
     );
     if added > LIMIT && args.iter().any(|arg| arg == "--check") { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -171,6 +171,21 @@ pub enum PerQueue<T> {
     Each(Vec<T>),
 }
 
+impl<T: Copy> From<Vec<T>> for PerQueue<T> {
+    fn from(values: Vec<T>) -> Self {
+        if let [value] = *values { Self::All(value) } else { Self::Each(values) }
+    }
+}
+
+impl<T> From<PerQueue<T>> for Vec<T> {
+    fn from(values: PerQueue<T>) -> Self {
+        match values {
+            PerQueue::All(value) => alloc::vec![value],
+            PerQueue::Each(values) => values,
+        }
+    }
+}
+
 impl<T: Copy> PerQueue<T> {
     /// The value for queue number `k`. Panics if a list is too short; [`TmConfig::validate`] sees to it that none is.
     pub fn at(&self, k: usize) -> T {

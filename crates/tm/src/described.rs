@@ -5,6 +5,10 @@
 //! choice between several. Whoever reads, writes, lists or draws settings goes through the [`Field`]s, so that a new
 //! setting is one line in the file of its scheme.
 
+mod in_files;
+
+pub use in_files::{Nanoseconds, OrOff, Size};
+
 use crate::config::PerQueue;
 use crate::units::{Bytes, Duration, Rate};
 use alloc::string::String;
@@ -25,6 +29,8 @@ pub enum Kind {
     Size(u32, u32),
     /// A time.
     Duration,
+    /// A time in whole nanoseconds, in which the clocks of chips count.
+    Nanoseconds,
     /// A rate.
     Rate,
     /// True or false.
@@ -215,6 +221,7 @@ macro_rules! integer_settings {
 
 integer_settings! {
     u8, Kind::Integer(255);
+    u16, Kind::Integer((1 << 16) - 1);
     u32, Kind::Integer((1 << 32) - 1);
     u64, Kind::Integer(u64::MAX);
     usize, Kind::Count;
@@ -273,13 +280,14 @@ macro_rules! list_settings {
             }
 
             fn from_value(value: Value) -> Option<Self> {
-                if let Value::List(values) = value { values.into_iter().map(<$type>::from_value).collect() } else { None }
+                let Value::List(values) = value else { return None };
+                values.into_iter().map(<$type>::from_value).collect()
             }
         })*
     };
 }
 
-list_settings!(u32, String);
+list_settings!(u8, u32, usize, String);
 
 impl Setting for Vec<Vec<usize>> {
     const KIND: Kind = Kind::Groups;
@@ -295,62 +303,6 @@ impl Setting for Vec<Vec<usize>> {
             _ => None,
         };
         if let Value::List(groups) = value { groups.into_iter().map(members).collect() } else { None }
-    }
-}
-
-/// A size of a packet or of a part of one, from the least to the most bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Size<const LEAST: u32, const MOST: u32>(u32);
-
-impl<const LEAST: u32, const MOST: u32> From<u32> for Size<LEAST, MOST> {
-    fn from(bytes: u32) -> Self {
-        Self(bytes)
-    }
-}
-
-impl<const LEAST: u32, const MOST: u32> From<Size<LEAST, MOST>> for u32 {
-    fn from(size: Size<LEAST, MOST>) -> Self {
-        size.0
-    }
-}
-
-impl<const LEAST: u32, const MOST: u32> Setting for Size<LEAST, MOST> {
-    const KIND: Kind = Kind::Size(LEAST, MOST);
-
-    fn value(&self) -> Value {
-        self.0.value()
-    }
-
-    fn from_value(value: Value) -> Option<Self> {
-        u32::from_value(value).filter(|bytes| (LEAST..=MOST).contains(bytes)).map(Self)
-    }
-}
-
-/// A value, or `"off"`.
-#[derive(Clone, Copy, Debug)]
-pub struct OrOff<T>(Option<T>);
-
-impl<T> From<Option<T>> for OrOff<T> {
-    fn from(value: Option<T>) -> Self {
-        Self(value)
-    }
-}
-
-impl<T> From<OrOff<T>> for Option<T> {
-    fn from(value: OrOff<T>) -> Self {
-        value.0
-    }
-}
-
-impl<T: Setting> Setting for OrOff<T> {
-    const KIND: Kind = Kind::Or(&T::KIND, &["off"]);
-
-    fn value(&self) -> Value {
-        self.0.as_ref().map_or(Value::Word("off"), Setting::value)
-    }
-
-    fn from_value(value: Value) -> Option<Self> {
-        if value == Value::Word("off") { Some(Self(None)) } else { T::from_value(value).map(|value| Self(Some(value))) }
     }
 }
 

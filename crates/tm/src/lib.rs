@@ -3,18 +3,22 @@
 //!
 //! ```text
 //!          Tm::offer                                                        Tm::dequeue
-//! packet ─> select queue ─> rank, limits ─> buffer policy ─> mark ─> queue ─> scheduler ─> wire
+//! packet ─> select queue ─> queue limits ─> buffer policy ─> mark ─> queue ─> scheduler ─> wire
 //!                                │            │      │         │       │
 //!                                └──> reject <┘   push out    drop   expel (Occamy: with spare memory bandwidth)
 //!                                       │            └──> Tm::evictions <┘
-//!                                       └─> drop, trim (the header waits), or return to the sender
+//!                                       └─> drop, trim (the header waits), or return to the sender (NDP)
 //! ```
+//!
+//! Queue limits are a capacity in packets, and the admission test of a scheduler such as AIFO, which compares ranks.
+//! The caller knows when a wire is idle: it says so in [`Tm::offer`], and calls [`Tm::dequeue`] when a transmission has
+//! ended.
 //!
 //! * [`Tm`] is the egress side, and all there is in most models: ports with queues over one shared buffer. [`Mmu`] puts
 //!   an ingress side in front of it: priority groups, headroom and pause (PFC). [`FifoTm`] is a `Tm` for the simplest
 //!   case, one drop-tail FIFO a port.
 //! * [`admit`] has the buffer policies (DT, FB, ABM, Occamy, ...), [`schedule`] the schedulers, [`rank`] the rank
-//!   functions, [`mark`] the rules of ECN and RED, [`trim`] the ways to trim. Each scheme is one file.
+//!   functions, [`mark`] the marking rules (ECN, RED, WRED), [`trim`] the trimming schemes. Each scheme is one file.
 //! * [`config`] has the settings of a switch; [`verdict`] what comes out; [`counters`] what is counted.
 //! * [`drive`] runs a `Tm` or an `Mmu` over a list of arrivals, and keeps track of its wires.
 //!
@@ -33,8 +37,14 @@
 //!
 //! # Queues
 //!
-//! A packet names its queue by its **number** within its port, 0 to `K`-1. Inside a switch a queue has an **index**,
-//! `port * K + number`.
+//! Each of the `P` ports has `K` queues. A packet names its queue by its **number** within its port, 0 to `K`-1. Inside
+//! a switch a queue has an **index**, `port * K + number`.
+//!
+//! # The buffer
+//!
+//! `B` is the size of the buffer, `Q` what all queues hold, `q_i` what queue `i` holds and `T_i` its threshold, all in
+//! bytes. A packet is **charged** its length, in whole cells if the switch has cells ([`TmConfig::cell`]). It is
+//! charged from its arrival until it is picked for transmission or evicted.
 //!
 //! ```
 //! use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};

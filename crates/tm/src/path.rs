@@ -1,9 +1,9 @@
 //! The path of a packet through the switch: the only place that changes the buffer.
 //!
 //! [`Path`] is all of a traffic manager but its policy. Its methods are generic over the policy, so that a call
-//! branches on the policy once and the compiler makes a straight path for each. A [`ArrivalPath`], chosen when the switch
-//! is built or reconfigured, says what else a packet has to go through: the fast path leaves out what most switches do
-//! not have.
+//! branches on the policy once and the compiler makes a straight path for each. A [`ArrivalPath`], chosen when the
+//! switch is built or reconfigured, says what else a packet has to go through: the fast path leaves out what most
+//! switches do not have.
 
 mod arrivals;
 mod departures;

@@ -5,6 +5,10 @@
 //!
 //! An instant has a fixed order: the transmissions that start, then updates, then arrivals, then expulsions. A caller
 //! keeps to it: at each instant it first dequeues from the ports that have become idle, then offers what arrives.
+//!
+//! This file decides what comes when. What happens to a packet is in `path.rs` and below, on a path that is chosen when
+//! the switch is built: `Plain` and `Fast` leave out what the switch does not have. `with_policy!` hands the path the
+//! policy as the type that it is, so that each policy has compiled code of its own.
 
 #[cfg(test)]
 use crate::admit::ActivePolicy;
@@ -150,9 +154,9 @@ impl Tm {
         })
     }
 
-    /// [`Tm::dequeue`] among the queues that are not paused: bit `k` of `paused` says that queue `k` has to wait. Headers
-    /// that have a queue of their own are never paused. A pause ends a weighted scheduler's visit to a queue, as if the
-    /// queue were empty.
+    /// [`Tm::dequeue`] among the queues that are not paused: bit `k` of `paused` says that queue `k` has to wait.
+    /// Headers that have a queue of their own are never paused. A pause ends a weighted scheduler's visit to a queue,
+    /// as if the queue were empty.
     pub fn dequeue_unpaused(&mut self, now: Instant, port: usize, paused: u64) -> Option<Departure> {
         // What is due sees all queues.
         if now > self.path.due {
@@ -319,6 +323,7 @@ impl Tm {
             return fixed("cell_pointers", &new.cell_pointers);
         }
         let in_order = new.scheduler.keeps_order() && old.scheduler.keeps_order();
+        // Schedulers with FIFO queues of their own, and as many of them.
         let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
         let idle = self.path.buffer.used() == 0;
         if !idle && !in_order && !same_lanes {
@@ -386,6 +391,7 @@ impl Tm {
         let stats = &mut self.path.stats[packet.port as usize * self.path.config.queues + packet.queue as usize];
         match refusal {
             Refusal::Dropped(reason) => stats.drop(reason, packet.bytes),
+            // Its header is the caller's, as with mirror on drop.
             Refusal::Trimmed => stats.mirrored.add(packet.bytes),
         }
     }

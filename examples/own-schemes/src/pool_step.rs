@@ -1,7 +1,7 @@
 //! Marking by the whole buffer: a packet is marked while the queues together hold a threshold or more.
 
 use forebay_tm::admit::Buffer;
-use forebay_tm::mark::{ActiveRule, MarkSettings, MarkingRule};
+use forebay_tm::mark::{ActiveRule, MarkAction, MarkSettings, MarkingRule};
 use forebay_tm::{Bytes, Instant, Packet, ValidConfig, settings};
 
 settings! {
@@ -25,7 +25,7 @@ struct PoolStep {
 }
 
 impl MarkingRule for PoolStep {
-    fn hits(&mut self, _: Instant, _: usize, _: &Packet, buffer: &Buffer) -> bool {
-        buffer.used() >= self.threshold
+    fn judge(&mut self, _: Instant, _: usize, _: &Packet, buffer: &Buffer) -> Option<MarkAction> {
+        (buffer.used() >= self.threshold).then_some(MarkAction::Mark)
     }
 }

@@ -1,4 +1,5 @@
 //! The schemes of this crate in the core, in replays, in the simulator, in a sweep beside built-in ones and in the live switch.
+//! Captures and scenarios are written out here, like in tests of the workspace: this crate has only what its users have.
 
 use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
 use forebay_tm::rank::RankConfig;

@@ -1,27 +1,39 @@
 //! AIFO on a pipeline (AIFO, section 4.4).
 
-use super::{Facts, Generator, Image, ProgramError, checked, headers, kind, one_pipeline};
+use super::{Facts, Generator, Image, ProgramError, checked, headers, kind, one_pipeline, up_to_64, within_ranges};
 use crate::Target;
+use forebay_tm::described::Wrong;
+use forebay_tm::{Bytes, settings};
 
-/// Settings of AIFO on a pipeline.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AifoProgram {
-    /// `C`: the target size in packets. Default 20.
-    pub capacity: u64,
-    /// Bytes of a packet: the chip counts cells. Default 1,500.
-    pub packet: u64,
-    /// `k`: the share of `C` within which everything is admitted. Default 0.1.
-    pub headroom: f64,
-    /// Every so many ranks enter the window. Default 15.
-    pub sample: u64,
-    /// Worker packets that go around. Default 1.
-    pub workers: u64,
+settings! {
+    /// Settings of AIFO on a pipeline.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct AifoProgram {
+        /// `C`: the target size in packets.
+        pub capacity: u64 = 20,
+        /// Bytes of a packet: the chip counts cells.
+        pub packet: Bytes = Bytes::new(1_500),
+        /// `k`: the share of `C` within which everything is admitted, from 0 to below 1.
+        pub headroom: f64 = 0.1; is_headroom,
+        /// Every so many ranks enter the window, 1 to 32768.
+        pub sample: u64 = 15; is_sample,
+        /// Worker packets that recirculate, 1 to 64.
+        pub workers: u64 = 1; up_to_64,
+    }
 }
 
-impl Default for AifoProgram {
-    fn default() -> Self {
-        Self { capacity: 20, packet: 1_500, headroom: 0.1, sample: 15, workers: 1 }
+fn is_headroom(share: &f64) -> Result<(), Wrong> {
+    if (0.0..1.0).contains(share) {
+        return Ok(());
     }
+    Err(Wrong::new(format!("{share} is out of range"), "give a share from 0 to below 1"))
+}
+
+fn is_sample(ranks: &u64) -> Result<(), Wrong> {
+    if (1..=1 << 15).contains(ranks) {
+        return Ok(());
+    }
+    Err(Wrong::new(format!("{ranks} is out of range"), "give 1 to 32768"))
 }
 
 impl AifoProgram {
@@ -30,29 +42,16 @@ impl AifoProgram {
 
     /// The target size in cells.
     pub fn cells(&self, facts: &Facts) -> u64 {
-        self.capacity * facts.cells(self.packet)
+        self.capacity.saturating_mul(facts.cells(self.packet.get()))
     }
 
     pub(super) fn load(&self, target: &Target, facts: &Facts) -> Result<Image, ProgramError> {
         one_pipeline("aifo", facts)?;
-        let refuse =
-            |option, problem: String, remedy: &str| Err(ProgramError::Option(option, problem, remedy.to_owned()));
-        if !(0.0..1.0).contains(&self.headroom) {
-            return refuse("program.headroom", self.headroom.to_string(), "give a share from 0 to below 1");
-        }
-        if self.sample == 0 || self.sample > 1 << 15 {
-            return refuse("program.sample", self.sample.to_string(), "give 1 to 32768");
-        }
-        if self.workers == 0 || self.workers > 64 {
-            return refuse("program.workers", self.workers.to_string(), "give 1 to 64");
-        }
+        within_ranges(self)?;
         let capacity = self.cells(facts);
         if capacity == 0 || capacity >= 1 << 31 {
-            return refuse(
-                "program.capacity",
-                format!("{} packets", self.capacity),
-                "give 1 or more, below 2^31 cells",
-            );
+            let (problem, remedy) = (format!("{} packets", self.capacity), "give 1 or more, below 2^31 cells");
+            return Err(ProgramError::Option("capacity", problem, remedy.to_owned()));
         }
         let ports = facts.ports() as u64;
         let constants =

@@ -1,26 +1,104 @@
 //! FB on a pipeline (FB, section 5.1).
 
-use super::{Facts, Generator, Image, ProgramError, checked, fill_places, headers, kind, one_pipeline};
+use super::{Facts, Generator, Image, ProgramError, checked, fill_places, headers, kind, one_pipeline, within_ranges};
 use crate::{Checked, Target};
+use forebay_tm::described::{Kind, Nanoseconds, Setting, Value, Wrong};
+use forebay_tm::{Bytes, Duration, PerQueue, settings};
 
-/// Settings of FB on a pipeline.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FbProgram {
-    /// Of each class; one for all classes if there is only one. Default 1.
-    pub alpha: Vec<f64>,
-    /// The priority group of each class; classes beyond have one each. Default: every class is its own group.
-    pub groups: Vec<u64>,
-    /// How far apart control packets of a kind start, in ns. Default 10 us.
-    pub interval: u64,
-    /// A queue that holds more bytes than this is congested. Default 0.
-    pub congested: u64,
-    /// Classes share one queue per port: then alpha is by the packet's class, and all queues are of one group (FB, section 4.1).
-    pub single: bool,
+settings! {
+    /// Settings of FB on a pipeline.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct FbProgram {
+        /// The factor of each class, up to 8; one for all classes if there is only one.
+        pub alpha: Vec<f64> as PerQueue<f64> = vec![1.0]; are_alphas,
+        /// The priority groups, each with its classes; every class is a group of its own by default.
+        pub groups: Vec<u64> as GroupLists = Vec::new(); have_every_class,
+        /// How far apart control packets of a kind start.
+        pub interval: Duration as Nanoseconds = Duration::from_us(10); lasts,
+        /// A queue that holds more bytes than this is congested.
+        pub congested: Bytes = Bytes::ZERO,
+        /// Classes share one queue per port: then `alpha` is by the packet's class, and all queues are of one group
+        /// (FB, section 4.1).
+        pub single: bool = false,
+    }
 }
 
-impl Default for FbProgram {
-    fn default() -> Self {
-        Self { alpha: vec![1.0], groups: Vec::new(), interval: 10_000, congested: 0, single: false }
+#[allow(clippy::ptr_arg, reason = "a check takes what the field has")]
+fn are_alphas(alphas: &Vec<f64>) -> Result<(), Wrong> {
+    if alphas.is_empty() || alphas.len() > ALPHAS {
+        let problem = format!("there are {} alphas", alphas.len());
+        return Err(Wrong::new(problem, "the program's table tells 8 apart: give 1 to 8"));
+    }
+    match alphas.iter().find(|alpha| !(**alpha > 0.0 && **alpha < 1e6)) {
+        None => Ok(()),
+        Some(alpha) => Err(Wrong::new(format!("{alpha} is out of range"), "give numbers above 0 and below a million")),
+    }
+}
+
+#[allow(clippy::ptr_arg, reason = "a check takes what the field has")]
+fn have_every_class(groups: &Vec<u64>) -> Result<(), Wrong> {
+    if groups.iter().all(|group| *group != NO_GROUP) {
+        return Ok(());
+    }
+    Err(Wrong::new("a class is in no group, or in two", "name every class once, such as [[0], [1, 2]]"))
+}
+
+fn lasts(interval: &Duration) -> Result<(), Wrong> {
+    if *interval > Duration::ZERO {
+        return Ok(());
+    }
+    Err(Wrong::new("control packets would have no distance", "give a time above 0, such as \"10us\""))
+}
+
+/// What [`have_every_class`] refuses.
+const NO_GROUP: u64 = u64::MAX;
+/// Classes that there can be.
+const CLASSES: usize = 64;
+
+/// The group of each class, in files the classes of each group.
+#[derive(Clone, Debug)]
+pub struct GroupLists(Vec<u64>);
+
+impl From<Vec<u64>> for GroupLists {
+    fn from(groups: Vec<u64>) -> Self {
+        Self(groups)
+    }
+}
+
+impl From<GroupLists> for Vec<u64> {
+    fn from(groups: GroupLists) -> Self {
+        groups.0
+    }
+}
+
+impl Setting for GroupLists {
+    const KIND: Kind = Kind::Groups;
+    const OPTIONAL: bool = true;
+
+    fn value(&self) -> Value {
+        let Some(last) = self.0.iter().max() else { return Value::Nothing };
+        let classes = |group: u64| {
+            let classes = self.0.iter().enumerate().filter(|(_, of)| **of == group);
+            classes.map(|(class, _)| class).collect::<Vec<usize>>()
+        };
+        (0..=*last).map(classes).collect::<Vec<_>>().value()
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        if value == Value::Nothing {
+            return Some(Self(Vec::new()));
+        }
+        let lists: Vec<Vec<usize>> = Setting::from_value(value)?;
+        let mut groups = vec![NO_GROUP; lists.iter().flatten().map(|class| class + 1).max().unwrap_or(0).min(CLASSES)];
+        for (number, list) in lists.iter().enumerate() {
+            for class in list {
+                match groups.get_mut(*class) {
+                    Some(group) if *group == NO_GROUP => *group = number as u64,
+                    _ => return Some(Self(vec![NO_GROUP])),
+                }
+            }
+        }
+        Some(Self(groups))
     }
 }
 
@@ -68,7 +146,7 @@ impl FbProgram {
             ("ports", facts.ports() as u64),
             ("priorities", groups),
             ("buffer", facts.buffer),
-            ("congested", self.congested / facts.cell),
+            ("congested", self.congested.get() / facts.cell),
             ("most", MOST as u64),
         ];
         let mut program = checked("fb", target, &constants)?;
@@ -86,22 +164,13 @@ impl FbProgram {
     fn validate(&self, facts: &Facts) -> Result<(), ProgramError> {
         let refuse =
             |option, problem: String, remedy: &str| Err(ProgramError::Option(option, problem, remedy.to_owned()));
-        if self.alpha.is_empty() || self.alpha.len() > ALPHAS {
-            let problem = format!("there are {} alphas", self.alpha.len());
-            return refuse("program.alpha", problem, "the program's table tells 8 apart: give 1 to 8");
-        }
-        if self.alpha.iter().any(|alpha| !(*alpha > 0.0 && *alpha < 1e6)) {
-            return refuse("program.alpha", format!("{:?}", self.alpha), "give numbers above 0 and below a million");
-        }
+        within_ranges(self)?;
         if self.single && facts.queues != 1 {
             return refuse(
-                "program.single",
+                "single",
                 format!("ports have {} queues", facts.queues),
                 "set queues = 1, or single = false",
             );
-        }
-        if self.interval == 0 {
-            return refuse("program.interval", "0".to_owned(), "give a time above 0, such as \"10us\"");
         }
         if facts.ports() > MOST || facts.queues > MOST {
             return refuse("switch.program", format!("{} ports", facts.ports()), "the program counts to 127");
@@ -152,7 +221,7 @@ impl FbProgram {
         let trip = |packet: &str, first: u64, last: u64, step: u64, target: u64| Generator {
             pipeline: 0,
             start: 0,
-            period: self.interval * 1_000,
+            period: self.interval.ps(),
             kind: kind(program, packet),
             headers: headers(
                 program,
@@ -176,7 +245,7 @@ impl FbProgram {
         // They start one after the other, so that they do not stand in each other's way.
         let count = generators.len() as u64;
         for (number, generator) in generators.iter_mut().enumerate() {
-            generator.start = self.interval * 1_000 * number as u64 / count;
+            generator.start = (u128::from(self.interval.ps()) * number as u128 / u128::from(count)) as u64;
         }
         generators
     }

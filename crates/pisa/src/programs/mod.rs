@@ -23,6 +23,7 @@ pub use trim_n::TrimNProgram;
 
 use crate::{Checked, Errors, HEADERS, LoadError, MeterConfig, Program, Target};
 use core::fmt;
+use forebay_tm::described::{Described, Wrong};
 
 /// What a control plane has to know of the chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,6 +182,19 @@ impl ProgramConfig {
         })
     }
 
+    /// The options of a program that comes with the crate, if it has any.
+    pub fn settings(&mut self) -> Option<&mut dyn Described> {
+        match self {
+            Self::Trim(config) => Some(config),
+            Self::TrimN(config) => Some(config),
+            Self::TrimDepth(config) => Some(config),
+            Self::Fb(config) => Some(config),
+            Self::Aifo(config) => Some(config),
+            Self::Occamy(config) => Some(config),
+            Self::Deflect(_) | Self::SpPifo(_) | Self::File(_) => None,
+        }
+    }
+
     /// The program with another queue for the headers of cut packets, where it has one.
     pub fn with_header_queue(mut self, queue: u64) -> Self {
         match &mut self {
@@ -219,6 +233,23 @@ fn checked(name: &str, target: &Target, constants: &[(&str, u64)]) -> Result<Che
     let text = TEXTS.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text);
     let program = Program::parse(&format!("{name}.pisa"), text)?;
     Ok(program.check(target, constants)?)
+}
+
+/// Refuses options outside the ranges that their descriptions have.
+fn within_ranges<S: Described + Clone>(options: &S) -> Result<(), ProgramError> {
+    for (number, field) in options.fields().iter().enumerate() {
+        let again = options.clone().set(number, options.get(number));
+        again.map_err(|Wrong { problem, remedy }| ProgramError::Option(field.key, problem, remedy))?;
+    }
+    Ok(())
+}
+
+/// A number of packets that recirculate.
+fn up_to_64(packets: &u64) -> Result<(), Wrong> {
+    if (1..=64).contains(packets) {
+        return Ok(());
+    }
+    Err(Wrong::new(format!("{packets} is out of range"), "give 1 to 64"))
 }
 
 /// Refuses chips of several pipelines for programs whose state has to be in one place.

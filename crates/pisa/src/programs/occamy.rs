@@ -1,39 +1,40 @@
 //! Occamy's prototype on a pipeline (Occamy, section 5.2).
 
-use super::{Facts, Generator, Image, ProgramError, checked, fill_places, headers, kind, one_pipeline};
+use super::{
+    Facts, Generator, Image, ProgramError, checked, fill_places, headers, kind, one_pipeline, up_to_64, within_ranges,
+};
 use crate::Target;
+use forebay_tm::described::Wrong;
+use forebay_tm::settings;
 
-/// Settings of Occamy on a pipeline.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OccamyProgram {
-    /// A power of two from 1 on: the free buffer is shifted to the left. Default 8.
-    pub alpha: u64,
-    /// Whether over-allocated queues lose packets at their heads. Default: yes; without that it is DT.
-    pub expel: bool,
-    /// Control packets that go around. Default 1.
-    pub syncs: u64,
+settings! {
+    /// Settings of Occamy on a pipeline.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct OccamyProgram {
+        /// A power of two from 1 to 64: the free buffer is shifted to the left.
+        pub alpha: u64 = 8; is_shift,
+        /// Over-allocated queues lose packets at their heads; without that it is DT.
+        pub expel: bool = true,
+        /// Control packets that recirculate, 1 to 64.
+        pub syncs: u64 = 1; up_to_64,
+    }
 }
 
-impl Default for OccamyProgram {
-    fn default() -> Self {
-        Self { alpha: 8, expel: true, syncs: 1 }
+fn is_shift(alpha: &u64) -> Result<(), Wrong> {
+    if alpha.is_power_of_two() && *alpha <= 64 {
+        return Ok(());
     }
+    Err(Wrong::new(format!("{alpha} is no power of two up to 64"), "a pipeline can only shift: give 1, 2, 4, ... 64"))
 }
 
 impl OccamyProgram {
     pub(super) fn load(&self, target: &Target, facts: &Facts) -> Result<Image, ProgramError> {
         one_pipeline("occamy", facts)?;
-        let refuse =
-            |option, problem: String, remedy: &str| Err(ProgramError::Option(option, problem, remedy.to_owned()));
-        if !self.alpha.is_power_of_two() || self.alpha > 64 {
-            return refuse("program.alpha", self.alpha.to_string(), "a pipeline can only shift: give 1, 2, 4, ... 64");
-        }
-        if self.syncs == 0 || self.syncs > 64 {
-            return refuse("program.syncs", self.syncs.to_string(), "give 1 to 64");
-        }
+        within_ranges(self)?;
         if facts.buffer.saturating_mul(self.alpha) > u64::from(u32::MAX) {
             let problem = format!("a threshold of {} times {} cells does not fit 32 bits", self.alpha, facts.buffer);
-            return refuse("switch.buffer", problem, "give the switch cells, such as cell = \"80B\", or less buffer");
+            let remedy = "give the switch cells, such as cell = \"80B\", or less buffer";
+            return Err(ProgramError::Option("switch.buffer", problem, remedy.to_owned()));
         }
         let queues = facts.all_queues() as u64;
         let constants = [

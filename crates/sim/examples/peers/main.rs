@@ -1,4 +1,5 @@
-//! Prints what the peers measured and what we measure in the same settings, over several seeds: `peers [abm|netbench|fair|htsim] [SEEDS]`.
+//! Prints what the peers measured and what we measure in the same settings, over several seeds: `peers
+//! [abm|netbench|fair|htsim] [SEEDS]`.
 //!
 //! `docs/peers.md` explains the differences.
 

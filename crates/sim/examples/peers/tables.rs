@@ -187,7 +187,8 @@ fn us(span: Duration) -> f64 {
     span.ps() as f64 / 1e6
 }
 
-// ---- ns-3 with the module of ABM's authors -------------------------------------------------------------------------------
+// ---- ns-3 with the module of ABM's authors
+// -------------------------------------------------------------------------------
 
 /// A row of the table of ABM's authors' runs.
 #[derive(Clone, Copy, Debug)]
@@ -211,8 +212,8 @@ impl AbmRow {
     }
 }
 
-/// The row of a run. The ideal time is theirs: 80 us and the payload at 10 Gb/s; the workload's own start is the handshake, which
-/// belongs to the flow.
+/// The row of a run. The ideal time is theirs: 80 us and the payload at 10 Gb/s; the workload's own start is the
+/// handshake, which belongs to the flow.
 pub(crate) fn abm_row(run: &Run) -> AbmRow {
     let Run { scenario, result } = run;
     let slowdown = |flow: &FlowRecord| {
@@ -260,7 +261,8 @@ pub(crate) fn abm_alone(policy: &str, seed: u64) -> AbmRow {
     abm_row(&seeded("abm-incast-alone", &[("policy.kind", kind.as_str())], seed))
 }
 
-// ---- Netbench ------------------------------------------------------------------------------------------------------------
+// ---- Netbench
+// ------------------------------------------------------------------------------------------------------------
 
 /// A row of the table of Netbench runs; times in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -285,7 +287,8 @@ pub(crate) fn netbench_row(run: &Run) -> NetbenchRow {
     }
 }
 
-// ---- htsim ---------------------------------------------------------------------------------------------------------------
+// ---- htsim
+// ---------------------------------------------------------------------------------------------------------------
 
 /// When the last flow ended, in microseconds.
 pub(crate) fn last_end(run: &Run) -> f64 {

@@ -96,7 +96,8 @@ impl ChipSwitch {
         }
     }
 
-    /// What a packet that leaves the chip's own port and does not come in again leaves behind: a copy that carries it on, or nothing.
+    /// What a packet that leaves the chip's own port and does not come in again leaves behind: a copy that carries it
+    /// on, or nothing.
     pub(super) fn after_side<const NODES: usize>(
         &mut self,
         now: Instant,

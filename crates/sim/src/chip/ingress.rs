@@ -231,7 +231,8 @@ impl ChipSwitch {
         }
     }
 
-    /// The traffic manager has no room for a packet: it is deflected, if the chip does that and there is room, or it is gone.
+    /// The traffic manager has no room for a packet: it is deflected, if the chip does that and there is room, or it is
+    /// gone.
     #[cold]
     #[inline(never)]
     pub(super) fn rejected_by_manager<const NODES: usize>(

@@ -1,8 +1,10 @@
-//! A programmable chip: pipelines that run a program in front of and behind the traffic manager, and the ports inside the chip.
+//! A programmable chip: pipelines that run a program in front of and behind the traffic manager, and the ports inside
+//! the chip.
 //!
-//! A pipeline serves some of the switch's ports and has state of its own. It has two more ports, which nothing is connected to:
-//! packets that the traffic manager has no room for are *deflected* to one, and what the other sends is *recirculated*, it comes in
-//! again after a while. Both send at their own rate and have a queue. A packet generator makes control packets.
+//! A pipeline serves some of the switch's ports and has state of its own. It has two more ports, which nothing is
+//! connected to: packets that the traffic manager has no room for are *deflected* to one, and what the other sends is
+//! *recirculated*, it comes in again after a while. Both send at their own rate and have a queue. A packet generator
+//! makes control packets.
 
 mod control;
 mod depths;
@@ -29,7 +31,8 @@ use std::sync::Arc;
 const DEFLECTION: usize = 0;
 const RECIRCULATION: usize = 1;
 
-/// A packet inside the chip that is on none of the switch's ports: a control packet of the program, or a deflected packet.
+/// A packet inside the chip that is on none of the switch's ports: a control packet of the program, or a deflected
+/// packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Control {
     kind: u8,
@@ -83,7 +86,8 @@ struct Chip {
     random: Random,
     /// Whether the program asks for random numbers.
     draws: bool,
-    /// When each waiting packet was enqueued, and how long its queue was then, by the packet's slot; if the program asks for it.
+    /// When each waiting packet was enqueued, and how long its queue was then, by the packet's slot; if the program
+    /// asks for it.
     enqueued: Option<Vec<(Instant, u32)>>,
     /// Queue lengths as ingress sees them, on chips where it does.
     depths: Option<DelayedDepths>,
@@ -94,7 +98,8 @@ struct Chip {
 }
 
 impl Chip {
-    /// The chip of a switch with so many ports and one buffer. The recirculation links follow the links that the switch receives from.
+    /// The chip of a switch with so many ports and one buffer. The recirculation links follow the links that the switch
+    /// receives from.
     fn new(setup: &ChipSetup, buffer: &ValidConfig, forwarding: &Forwarding, seed: u64) -> Self {
         let (switch, ports) = (forwarding.number, forwarding.ports.len());
         let Image { program, generators } = setup.load(buffer).expect("it was loaded when the scenario was read");

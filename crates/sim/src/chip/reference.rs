@@ -1,4 +1,5 @@
-//! The ideal beside a program: an exact switch that gets the same arrivals, and what the program worked out beside the exact value.
+//! The ideal beside a program: an exact switch that gets the same arrivals, and what the program worked out beside the
+//! exact value.
 
 use crate::measure::chip::ReferenceRecord;
 use crate::scenario::ChipSetup;
@@ -65,7 +66,8 @@ impl ReferenceSwitch {
         }
     }
 
-    /// A data packet has arrived, and the program would take it or not. `pipeline` has just run it; `tm` is as it was before.
+    /// A data packet has arrived, and the program would take it or not. `pipeline` has just run it; `tm` is as it was
+    /// before.
     pub(super) fn arrival(&mut self, now: Instant, packet: &Packet, taken: bool, pipeline: &Pipeline, tm: &Tm) {
         let verdict = self.ideal.arrive(now, packet, &mut Silent);
         let ideal = matches!(verdict, Ok(Verdict::Queued { .. }));
@@ -102,7 +104,8 @@ impl ReferenceSwitch {
     }
 }
 
-/// What FB's threshold (eq. 4) is made of in the chip's own buffer as it is: `alpha / N * gamma * (B - Q)`, for queues of equal weight.
+/// What FB's threshold (eq. 4) is made of in the chip's own buffer as it is: `alpha / N * gamma * (B - Q)`, for queues
+/// of equal weight.
 struct Exact {
     alpha: f64,
     /// `N / gamma`: congested queues of the priority, times those of the port.

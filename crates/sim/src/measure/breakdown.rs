@@ -1,9 +1,10 @@
 //! Where the completion time of every flow went.
 //!
-//! A flow is complete when its last missing packet arrives. That packet is followed back: its time in the network is told hop by hop, and
-//! the time before its sender sent it by what the sender waited for. The sender of a flow sends at certain instants; the time between two of
-//! these is one wait, named by what ended it. All parts together are the completion time, to the picosecond: they are the stretches
-//! between instants that follow each other, from the start of the flow to the arrival of that packet.
+//! A flow is complete when its last missing packet arrives. That packet is followed back: its time in the network is
+//! told hop by hop, and the time before its sender sent it by what the sender waited for. The sender of a flow sends at
+//! certain instants; the time between two of these is one wait, named by what ended it. All parts together are the
+//! completion time, to the picosecond: they are the stretches between instants that follow each other, from the start
+//! of the flow to the arrival of that packet.
 
 use crate::flow::NONE;
 use crate::packet::{Slot, flag};

@@ -58,10 +58,11 @@ pub struct ReferenceRecord {
     pub length_error: u64,
     /// For AIFO: the most that it was off.
     pub length_error_most: u64,
-    /// The threshold that the program worked out over the exact one, for every data packet that had one, as a base-2 logarithm in steps
-    /// of an eighth from -8 to 8; the last entry is for programs' zeros.
+    /// The threshold that the program worked out over the exact one, for every data packet that had one, as a base-2
+    /// logarithm in steps of an eighth from -8 to 8; the last entry is for programs' zeros.
     pub threshold_ratio: Vec<u64>,
-    /// That ratio is the product of three, in the same steps: of rounding, the threshold over that of the same counts and the same remaining buffer without rounding;
+    /// That ratio is the product of three, in the same steps: of rounding, the threshold over that of the same counts
+    /// and the same remaining buffer without rounding;
     pub rounding_ratio: Vec<u64>,
     /// of counts of queues, the exact ones over those that the program knows;
     pub counts_ratio: Vec<u64>,

@@ -134,7 +134,8 @@ impl Shares {
         self.counts.iter().enumerate().map(part).collect()
     }
 
-    /// The smallest share, in whole percent, that at least the part `p` of what was counted does not exceed; NaN of nothing.
+    /// The smallest share, in whole percent, that at least the part `p` of what was counted does not exceed; NaN of
+    /// nothing.
     pub fn percentile(&self, p: f64) -> f64 {
         self.distribution().into_iter().find(|(_, below)| *below >= p).map_or(f64::NAN, |(share, _)| share)
     }

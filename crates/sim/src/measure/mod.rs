@@ -47,11 +47,13 @@ pub struct PlaceRecord {
     pub counters: Counters,
     /// Bytes waiting, over time.
     pub occupancy: Occupancy,
-    /// The share of the scenario's duration, or of the run if it was shorter, that the port was sending; 0 for queues and buffers.
+    /// The share of the scenario's duration, or of the run if it was shorter, that the port was sending; 0 for queues
+    /// and buffers.
     pub utilization: f64,
     /// For a whole buffer: its memory reads.
     pub memory: MemoryReads,
-    /// For a whole buffer: the share of its memory read bandwidth that was in use when packets were dropped, over drops.
+    /// For a whole buffer: the share of its memory read bandwidth that was in use when packets were dropped, over
+    /// drops.
     pub memory_use_at_drops: Shares,
     /// For a whole buffer: the share of it that was in use when packets were dropped, over drops.
     pub buffer_use_at_drops: Shares,
@@ -112,7 +114,8 @@ pub struct QueueSample {
     pub threshold: Option<f64>,
 }
 
-/// How far a flow of a chosen workload has come: samples from its start until it is complete, and one at the end of the run.
+/// How far a flow of a chosen workload has come: samples from its start until it is complete, and one at the end of the
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSample {
     /// When.
@@ -131,7 +134,8 @@ pub trait SampleSink {
     fn queue(&mut self, sample: QueueSample);
     /// A sample of a chosen workload's flow. Its number can change at the end: see [`SampleSink::renumber`].
     fn progress(&mut self, sample: FlowSample);
-    /// The run is over, and flow number `n` is number `places[n]` in the result. Called only if some flows change their numbers.
+    /// The run is over, and flow number `n` is number `places[n]` in the result. Called only if some flows change their
+    /// numbers.
     fn renumber(&mut self, places: &[u32]);
 }
 
@@ -189,14 +193,16 @@ pub struct ParallelCost {
     pub windows: u64,
     /// Events in all windows.
     pub events: u64,
-    /// Events of the partition that had the most of them, window by window: what no number of cores can do at the same time.
+    /// Events of the partition that had the most of them, window by window: what no number of cores can do at the same
+    /// time.
     pub critical: u64,
     /// Packets that went from one partition to another.
     pub crossings: u64,
 }
 
 impl ParallelCost {
-    /// How much faster than one core the threads can be at most, if every event costs the same and waiting costs nothing.
+    /// How much faster than one core the threads can be at most, if every event costs the same and waiting costs
+    /// nothing.
     pub fn most_speedup(&self) -> f64 {
         self.events as f64 / self.critical.max(1) as f64
     }

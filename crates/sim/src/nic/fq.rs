@@ -1,13 +1,13 @@
-//! Fair queueing: the flows of a host share its link by deficit round robin, as Linux's `sch_fq` has it, without its pacing, which is
-//! the transports' business.
+//! Fair queueing: the flows of a host share its link by deficit round robin, as Linux's `sch_fq` has it, without its
+//! pacing, which is the transports' business.
 //!
-//! Each end of a flow that sends has a queue: the data of a flow at its source, its replies at its receiver. A queue has a credit in
-//! bytes. Flows that had nothing to send stand in the list of new flows when their next packet comes, which is served before the
-//! list of old flows. Of the first flow of a list:
+//! Each end of a flow that sends has a queue: the data of a flow at its source, its replies at its receiver. A queue
+//! has a credit in bytes. Flows that had nothing to send stand in the list of new flows when their next packet comes,
+//! which is served before the list of old flows. Of the first flow of a list:
 //!
 //! 1. If its credit is spent (zero or less), it gets a quantum and goes to the tail of the old flows.
-//! 2. If it has no packet, it leaves its list. A new flow goes to the tail of the old flows if there are any, so that one that sends a packet
-//!    at a time does not stay new; an old flow is idle from now on.
+//! 2. If it has no packet, it leaves its list. A new flow goes to the tail of the old flows if there are any, so that
+//!    one that sends a packet at a time does not stay new; an old flow is idle from now on.
 //! 3. Else its first packet is sent, and its credit is less by the packet's bytes, perhaps below zero.
 //!
 //! An idle flow keeps its credit, and has at least a quantum again after the refill delay.
@@ -200,8 +200,8 @@ impl Fq {
         self.new.push(place, &mut self.queues);
     }
 
-    /// The next packet; there is one. Flows that become idle are asked about: whether their end is still there, so that their credit is worth
-    /// keeping.
+    /// The next packet; there is one. Flows that become idle are asked about: whether their end is still there, so that
+    /// their credit is worth keeping.
     #[inline(always)]
     pub(super) fn dequeue(&mut self, now: Instant, is_open: impl FnMut(u32, End) -> bool) -> Departure {
         let mut place = if self.new.is_empty() { self.old.head } else { self.new.head };

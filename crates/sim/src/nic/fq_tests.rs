@@ -263,8 +263,8 @@ fn a_new_flow_sends_its_first_quantum_before_old_flows_send_theirs() {
     for packet in 0..14 {
         host.send(Instant::ZERO, 1, packet, 1_500);
     }
-    // The other one has ten, too, and goes to the tail with its next quantum; the first one's is spent, so that it gets another and goes
-    // behind it. Then they take turns.
+    // The other one has ten, too, and goes to the tail with its next quantum; the first one's is spent, so that it gets
+    // another and goes behind it. Then they take turns.
     assert_eq!(order(&mut host, 10), [1; 10]);
     assert_eq!(order(&mut host, 8), [1, 1, 0, 0, 1, 1, 0, 0]);
 }

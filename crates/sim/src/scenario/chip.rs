@@ -1,4 +1,5 @@
-//! Switches that are programmable chips: `kind` and `program` of a switch, and the table `[chip]` beside them, with the program's options in `[chip.options]`.
+//! Switches that are programmable chips: `kind` and `program` of a switch, and the table `[chip]` beside them, with the
+//! program's options in `[chip.options]`.
 
 use super::read_program;
 use forebay_pisa::Target;
@@ -206,8 +207,8 @@ impl ChipSetup {
         program.load(&self.kind.target(), &self.facts(buffer))
     }
 
-    /// The ideal that the program stands for, on a switch with this buffer: what runs beside it as a witness, or instead of it. Programs that trim
-    /// have none.
+    /// The ideal that the program stands for, on a switch with this buffer: what runs beside it as a witness, or
+    /// instead of it. Programs that trim have none.
     pub fn ideal(&self, buffer: &ValidConfig) -> Option<ValidConfig> {
         let mut config = buffer.clone().into_inner();
         match &self.program {
@@ -265,7 +266,8 @@ impl ChipSetup {
     }
 }
 
-/// Reads what a level says: `keys` has `kind` and `program`, `tables` has `[chip]`. The inner `None` is `kind = "plain"`.
+/// Reads what a level says: `keys` has `kind` and `program`, `tables` has `[chip]`. The inner `None` is `kind =
+/// "plain"`.
 pub(super) fn read(
     model: Option<Model>,
     keys: Option<&Table<'_>>,

@@ -2,15 +2,12 @@
 
 use super::measure::MeasureKeys;
 use super::nic::FifoKeys;
-use super::pfc::ACTIONS;
+use super::pfc::PfcKeys;
 use super::read::{RoutingKeys, TopKeys, read, with_document};
-use super::read_program::NOTIFY;
 use super::switches::{Part, SwitchSettings};
-use super::{ChipSetup, MirrorSetup, NicSetup, Scenario, WatchdogSetup, read_transport};
-use forebay_pisa::programs::{Notify, ProgramConfig, TableEntry};
+use super::{ChipSetup, MirrorSetup, NicSetup, Scenario, read_program, read_transport};
 use forebay_settings::{Diagnostic, known_lines, quoted, setting_lines, write_switch_tables};
 use forebay_tm::described::Described;
-use forebay_tm::{Bytes, Duration};
 use std::fmt::Display;
 
 /// A scenario file, changed by arguments as [`Scenario::read`] does, as a file that needs no arguments and reads back to the same
@@ -49,12 +46,6 @@ struct Writer(String);
 impl Writer {
     fn head(&mut self, head: &str) -> &mut Self {
         self.0.push_str(&format!("\n{head}\n"));
-        self
-    }
-
-    /// A number, a list or a boolean.
-    fn bare(&mut self, key: &str, value: impl Display) -> &mut Self {
-        self.0.push_str(&format!("{key} = {value}\n"));
         self
     }
 
@@ -97,7 +88,7 @@ impl Writer {
             self.mirror(mirror.as_ref());
         }
         if let Some(ingress) = &settings.ingress {
-            self.head(&format!("[{prefix}ingress]")).0.push_str(ingress);
+            self.0.push_str(&ingress.to_toml(&prefix));
         }
         if let Some(Some(chip)) = &settings.chip {
             self.chip(&prefix, chip);
@@ -107,12 +98,7 @@ impl Writer {
     /// `[pfc]`, where switches pause.
     fn pfc(&mut self, nic: &NicSetup) {
         let NicSetup::Lossless { pfc, .. } = nic else { return };
-        self.head("[pfc]").bare("quanta", pfc.quanta).bare("refresh", pfc.refresh).word("response", pfc.response);
-        self.word("deadlock_interval", pfc.deadlock_interval);
-        if let Some(WatchdogSetup { detect, restore, action }) = pfc.watchdog {
-            let word = ACTIONS.iter().find(|(_, known)| *known == action).map_or("", |(word, _)| word);
-            self.word("detect", detect).word("restore", restore).word("action", word);
-        }
+        self.head("[pfc]").settings(&PfcKeys::from(pfc));
     }
 
     /// `[nic]`; what is managed is written with the switches.
@@ -134,66 +120,10 @@ impl Writer {
     fn chip(&mut self, prefix: &str, chip: &ChipSetup) {
         self.head(&format!("[{prefix}chip]"));
         self.0.push_str(&known_lines(chip, |key| chip.knows(key)));
-        let mut options = Self::default();
-        options.program(&chip.program);
-        if !options.0.is_empty() {
-            self.head(&format!("[{prefix}chip.options]"));
-            self.0.push_str(&options.0);
+        let options = read_program::lines(&chip.program);
+        if !options.is_empty() {
+            self.head(&format!("[{prefix}chip.options]")).0.push_str(&options);
         }
-    }
-
-    fn program(&mut self, program: &ProgramConfig) {
-        let ns = |ns: u64| Duration::from_ps(1_000 * ns);
-        match program {
-            ProgramConfig::Trim(it) => {
-                self.word("pessimistic", ns(it.pessimistic)).word("half", ns(it.half));
-                if let Some(share) = it.share {
-                    self.bare("share", share as f64 / 1_000.0);
-                }
-                self.notify(it.notify).word("burst", Bytes::new(it.burst));
-            }
-            ProgramConfig::TrimN(it) => {
-                self.bare("packets", it.packets).notify(if it.all { Notify::All } else { Notify::One });
-                self.word("burst", Bytes::new(it.burst));
-            }
-            ProgramConfig::TrimDepth(it) => {
-                self.word("limit", Bytes::new(it.limit));
-            }
-            ProgramConfig::Fb(it) => {
-                self.bare("alpha", format!("{:?}", it.alpha));
-                if !it.groups.is_empty() {
-                    self.bare("groups", format!("{:?}", it.group_lists(it.groups.len())));
-                }
-                self.word("interval", ns(it.interval)).word("congested", Bytes::new(it.congested));
-                self.bare("single", it.single);
-            }
-            ProgramConfig::Aifo(it) => {
-                self.bare("capacity", it.capacity).word("packet", Bytes::new(it.packet));
-                self.bare("headroom", it.headroom).bare("sample", it.sample).bare("workers", it.workers);
-            }
-            ProgramConfig::Occamy(it) => {
-                self.bare("alpha", it.alpha).bare("expel", it.expel).bare("syncs", it.syncs);
-            }
-            ProgramConfig::File(it) => {
-                let constants = it.constants.iter().map(|(name, value)| format!("{name} = {value}"));
-                self.bare("constants", format!("{{ {} }}", constants.collect::<Vec<_>>().join(", ")));
-                let entry = |entry: &TableEntry| {
-                    format!(
-                        "{{ table = {}, key = {:?}, result = {:?} }}",
-                        quoted(&entry.table),
-                        entry.key,
-                        entry.result
-                    )
-                };
-                self.bare("entries", format!("[{}]", it.entries.iter().map(entry).collect::<Vec<_>>().join(", ")));
-            }
-            ProgramConfig::Deflect(_) | ProgramConfig::SpPifo(_) => {}
-        }
-    }
-
-    fn notify(&mut self, notify: Notify) -> &mut Self {
-        let word = NOTIFY.iter().find(|(_, known)| *known == notify).map_or("all", |(word, _)| word);
-        self.word("notify", word)
     }
 
     fn mirror(&mut self, mirror: Option<&MirrorSetup>) {

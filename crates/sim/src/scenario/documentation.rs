@@ -1,8 +1,11 @@
-//! The tables of `docs/scenario.md` are made from the settings' own descriptions. With `FOREBAY_WRITE_DOCS=1` this test writes them.
+//! The tables of `docs/scenario.md`, and that of options in `docs/pipelines.md`, are made from the settings' own
+//! descriptions. With `FOREBAY_WRITE_DOCS=1` this test writes them.
 
 use super::measure::MeasureKeys;
 use super::nic::FifoKeys;
+use super::pfc::PfcKeys;
 use super::read::{RoutingKeys, TopKeys};
+use super::read_program;
 use super::switches::SwitchKeys;
 use super::{ChipKind, ChipSetup, FqSetup, Handoff, MirrorSetup};
 use crate::topology;
@@ -17,6 +20,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pipelines.md");
+
+fn check(page: &str, tables: &[(&str, String)]) {
+    let command = "cargo test -p forebay-sim --lib documentation";
+    check_page(Path::new(page), "crates/sim/src/scenario/documentation.rs", command, tables);
+}
 
 fn topologies() -> String {
     let mut out = String::new();
@@ -55,7 +65,7 @@ fn defaults(field: usize, kinds: &[TransportKind]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = vec![(shown(&Common::default()), Vec::new())];
     for kind in kinds {
         for (name, stack) in Stack::WORDS {
-            let has_stack = kind.settings().has_stack();
+            let has_stack = kind.has_stack();
             if !kind.common_keys(*stack).contains(&key) || (!has_stack && *stack != Stack::Rfc) {
                 continue;
             }
@@ -113,6 +123,19 @@ fn chip() -> String {
     table(&ChipSetup::new(ChipKind::Tofino2, ProgramConfig::SpPifo(SpPifoProgram)))
 }
 
+/// The options of the programs of chips.
+fn options() -> String {
+    let mut out = String::new();
+    head(&mut out, &["program", "key", "values", "default", "meaning"]);
+    for mut program in read_program::programs() {
+        let name = format!("`{}`", program.name());
+        if let Some(settings) = program.settings() {
+            rows(&mut out, &[&name], settings);
+        }
+    }
+    out
+}
+
 fn workloads() -> String {
     let mut out = String::new();
     let needs = |field: &Field| if matches!(field.absent, Absent::NeverRight(_)) { "needed" } else { "" };
@@ -145,11 +168,12 @@ fn the_tables_of_the_page_are_those_of_the_settings() {
         ("switch", table(&SwitchKeys::default())),
         ("mirror", table(&MirrorSetup::default())),
         ("chip", chip()),
+        ("pfc", table(&PfcKeys::default())),
         ("nic", nic()),
         ("measure", table(&MeasureKeys::default())),
         ("own", own_settings()),
         ("workload", workloads()),
     ];
-    let command = "cargo test -p forebay-sim --lib documentation";
-    check_page(Path::new(PAGE), "crates/sim/src/scenario/documentation.rs", command, &tables);
+    check(PAGE, &tables);
+    check(PROGRAMS, &[("options", options())]);
 }

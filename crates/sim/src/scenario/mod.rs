@@ -144,4 +144,6 @@ mod bad_tests;
 #[cfg(test)]
 mod documentation;
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! The table `[nic]`: what stands between the transports of a host and its link. Managed queues are read with the switches.
+//! The table `[nic]`: what stands between the transports of a host and its link. Managed queues are read with the
+//! switches.
 
 use super::PfcSetup;
 use super::switches::{MANAGED_TABLES, managed_keys, unused};
@@ -18,8 +19,8 @@ pub enum NicSetup {
     Fq(FqSetup, Handoff),
     /// A traffic manager with one port; hosts with different rates have different ones, in the order of the hosts.
     Managed(Vec<ValidConfig>),
-    /// Fair queueing for each of so many classes, which take turns and can be paused. A flow has two full packets waiting at most. No
-    /// `[nic]` says so: it is what hosts of a network that pauses have.
+    /// Fair queueing for each of so many classes, which take turns and can be paused. A flow has two full packets
+    /// waiting at most. No `[nic]` says so: it is what hosts of a network that pauses have.
     Lossless {
         /// How hosts are paused.
         pfc: PfcSetup,

@@ -4,8 +4,10 @@ use super::{NicSetup, SwitchSetup};
 use crate::network::NetworkPlan;
 use crate::pause::CLASSES;
 use crate::routing::Ports;
-use forebay_settings::{Diagnostic, IngressFile, Table};
-use forebay_tm::{Duration, MmuConfig, ValidConfig};
+use forebay_settings::check::if_set;
+use forebay_settings::{Diagnostic, IngressFile, Table, read_settings, setting_keys};
+use forebay_tm::described::Wrong;
+use forebay_tm::{Duration, MmuConfig, ValidConfig, settings, words};
 
 /// The ingress side of a switch, and how it pauses.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,13 +46,8 @@ pub struct PfcSetup {
 
 impl Default for PfcSetup {
     fn default() -> Self {
-        Self {
-            quanta: u16::MAX,
-            refresh: 50,
-            response: Duration::ZERO,
-            deadlock_interval: Duration::from_us(100),
-            watchdog: None,
-        }
+        let PfcKeys { quanta, refresh, response, deadlock_interval, .. } = PfcKeys::default();
+        Self { quanta, refresh, response, deadlock_interval, watchdog: None }
     }
 }
 
@@ -76,55 +73,89 @@ pub enum WatchdogAction {
     Report,
 }
 
-/// The words of a watchdog's action.
-pub(super) const ACTIONS: [(&str, WatchdogAction); 3] =
-    [("drop", WatchdogAction::Drop), ("forward", WatchdogAction::Forward), ("report", WatchdogAction::Report)];
+words! {
+    WatchdogAction { Drop = "drop", Forward = "forward", Report = "report" }
+}
 
-const KEYS: [&str; 7] = ["quanta", "refresh", "response", "deadlock_interval", "detect", "restore", "action"];
+settings! {
+    /// The table `[pfc]` as files have it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PfcKeys {
+        /// How long a frame pauses, in units of 512 bit times.
+        pub quanta: u16 = u16::MAX; pauses_for,
+        /// A frame is sent again after this share of its quanta, in percent.
+        pub refresh: u8 = 50; is_percent,
+        /// From the end of a frame's arrival to its effect, at switches and hosts.
+        pub response: Duration = Duration::ZERO,
+        /// How often the run looks for deadlocks; it also looks at its end.
+        pub deadlock_interval: Duration = Duration::from_us(100); goes_on,
+        /// After this time of pause the watchdog sees a storm; without this there is no watchdog.
+        pub detect: Option<Duration> = None; if_set(detects),
+        /// The storm is over after this time without pause; default: that of `detect`.
+        pub restore: Option<Duration> = None,
+        /// In a storm: `"drop"` drops the class's packets, `"forward"` sends them although the class is paused,
+        /// `"report"` only tells; default `"drop"`.
+        pub action: Option<WatchdogAction> = None,
+    }
+}
+
+fn pauses_for(quanta: &u16) -> Result<(), Wrong> {
+    if *quanta > 0 { Ok(()) } else { Err(Wrong::new("a frame of no quanta resumes", "give 1 to 65535")) }
+}
+
+fn is_percent(refresh: &u8) -> Result<(), Wrong> {
+    if (1..=100).contains(refresh) {
+        return Ok(());
+    }
+    Err(Wrong::new("this is no share of the quanta in percent", "give 1 to 100"))
+}
+
+fn goes_on(interval: &Duration) -> Result<(), Wrong> {
+    if *interval > Duration::ZERO {
+        return Ok(());
+    }
+    Err(Wrong::new("the run would never go on", "give a time such as \"100us\""))
+}
+
+fn detects(time: &Duration) -> Result<(), Wrong> {
+    if *time > Duration::ZERO {
+        return Ok(());
+    }
+    Err(Wrong::new("every pause would be a storm", "give a time such as \"200ms\""))
+}
 
 /// Reads `[pfc]`.
 pub(super) fn read(root: &Table<'_>) -> Result<PfcSetup, Diagnostic> {
-    let mut setup = PfcSetup::default();
-    let Some(table) = root.table("pfc")? else { return Ok(setup) };
-    table.allow(&KEYS, |_| false, "")?;
-    if let Some(value) = table.get("quanta") {
-        setup.quanta = value.number()?;
-        if setup.quanta == 0 {
-            return Err(value.error("a frame of no quanta resumes", "give 1 to 65535"));
-        }
+    let Some(table) = root.table("pfc")? else { return Ok(PfcSetup::default()) };
+    table.allow(&setting_keys(PfcKeys::FIELDS), |_| false, "")?;
+    let mut keys = PfcKeys::default();
+    read_settings(&table, &mut keys)?;
+    if let Some(key) = ["restore", "action"].into_iter().find(|key| keys.detect.is_none() && table.has(key)) {
+        let problem = "the watchdog needs a time after which it sees a storm";
+        return Err(table.key_error(key, problem, "add detect = \"200ms\""));
     }
-    if let Some(value) = table.get("refresh") {
-        setup.refresh = value.number()?;
-        if !(1..=100).contains(&setup.refresh) {
-            return Err(value.error("this is no share of the quanta in percent", "give 1 to 100"));
-        }
-    }
-    if let Some(value) = table.get("response") {
-        setup.response = value.duration()?;
-    }
-    if let Some(value) = table.get("deadlock_interval") {
-        setup.deadlock_interval = value.duration()?;
-        if setup.deadlock_interval == Duration::ZERO {
-            return Err(value.error("the run would never go on", "give a time such as \"100us\""));
-        }
-    }
-    setup.watchdog = watchdog(&table)?;
-    Ok(setup)
+    let PfcKeys { quanta, refresh, response, deadlock_interval, detect, restore, action } = keys;
+    let watchdog = |detect| WatchdogSetup {
+        detect,
+        restore: restore.unwrap_or(detect),
+        action: action.unwrap_or(WatchdogAction::Drop),
+    };
+    Ok(PfcSetup { quanta, refresh, response, deadlock_interval, watchdog: detect.map(watchdog) })
 }
 
-fn watchdog(table: &Table<'_>) -> Result<Option<WatchdogSetup>, Diagnostic> {
-    let Some(value) = table.get("detect") else {
-        let alone = ["restore", "action"].into_iter().find(|key| table.has(key));
-        let problem = "the watchdog needs a time after which it sees a storm";
-        return alone.map_or(Ok(None), |key| Err(table.key_error(key, problem, "add detect = \"200ms\"")));
-    };
-    let detect = value.duration()?;
-    if detect == Duration::ZERO {
-        return Err(value.error("every pause would be a storm", "give a time such as \"200ms\""));
+impl From<&PfcSetup> for PfcKeys {
+    fn from(setup: &PfcSetup) -> Self {
+        let PfcSetup { quanta, refresh, response, deadlock_interval, watchdog } = *setup;
+        Self {
+            quanta,
+            refresh,
+            response,
+            deadlock_interval,
+            detect: watchdog.map(|watchdog| watchdog.detect),
+            restore: watchdog.map(|watchdog| watchdog.restore),
+            action: watchdog.map(|watchdog| watchdog.action),
+        }
     }
-    let restore = table.get("restore").map_or(Ok(detect), |value| value.duration())?;
-    let action = table.get("action").map_or(Ok(WatchdogAction::Drop), |value| value.word(&ACTIONS))?;
-    Ok(Some(WatchdogSetup { detect, restore, action }))
 }
 
 /// Reads the ingress side of a switch.

@@ -20,8 +20,8 @@ settings! {
         pub seed: u64 = 1,
         /// Workloads start flows before this time, unless they set `stop`; at least 1 ns.
         pub duration: Duration = Duration::from_us(10_000); is_some_time => given,
-        /// A run ends once `duration` is over and all finite flows are complete, at the latest at `duration` + `drain`. It
-        /// ends before `duration` only if no event is left.
+        /// A run ends once `duration` is over and all finite flows are complete, at the latest at `duration` + `drain`.
+        /// It ends before `duration` only if no event is left.
         pub drain: Duration = Duration::from_us(1_000_000),
         /// The TCP implementation that `reno`, `cubic` and `dctcp` follow, unless a transport sets its own: see
         /// [stacks](#stacks); default `"linux"`.
@@ -74,8 +74,8 @@ fn is_some_time(duration: &Duration) -> Result<(), Wrong> {
 }
 
 impl Scenario {
-    /// Reads a scenario from the text of a file, changed by `sets`: pairs of a key such as `policy.kind` and a value, as
-    /// [`Settings`] takes them. `file` is what errors call it; relative paths in it start at its directory.
+    /// Reads a scenario from the text of a file, changed by `sets`: pairs of a key such as `policy.kind` and a value,
+    /// as [`Settings`] takes them. `file` is what errors call it; relative paths in it start at its directory.
     pub fn read(file: &str, text: &str, sets: &[(String, String)]) -> Result<Self, Diagnostic> {
         with_document(file, text, sets, |root| Ok(read(file, root)?.0))
     }

@@ -9,7 +9,8 @@ pub(super) fn keys(kind: &TransportKind, stack: Stack) -> Vec<&'static str> {
     [kind.common_keys(stack), kind.own_keys(stack)].concat()
 }
 
-/// Reads the transports of a scenario, in the order of the file; those that only a workload names follow, with their kind's defaults.
+/// Reads the transports of a scenario, in the order of the file; those that only a workload names follow, with their
+/// kind's defaults.
 pub(super) fn read(
     root: &Table<'_>,
     workloads: &[Table<'_>],
@@ -64,7 +65,7 @@ fn transport(
         };
         return Err(outer.key_error(name, "a transport with a name of its own needs a kind", remedy));
     };
-    let own_stack = table.get("stack").filter(|_| config.settings().has_stack());
+    let own_stack = table.get("stack").filter(|_| config.has_stack());
     let stack = own_stack.map_or(Ok(stack), |value| value.word(Stack::WORDS))?;
     let mut config = TransportConfig::of(config, stack);
     let known = keys(&config.kind, config.common.stack);

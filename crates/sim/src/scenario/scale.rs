@@ -1,7 +1,7 @@
 //! The `[scale.NAME]` tables: a sweep made smaller.
 //!
-//! The file itself has the whole experiment; a scale says what it leaves out to be done sooner: fewer seeds, values or variants, or
-//! other settings, such as a shorter duration.
+//! The file itself has the whole experiment; a scale says what it leaves out to be done sooner: fewer seeds, values or
+//! variants, or other settings, such as a shorter duration.
 
 use super::sweep::{Given, refuse_given, settings_of};
 use forebay_settings::{Diagnostic, Table, Value};

@@ -1,7 +1,7 @@
 //! The `[sweep]` table: one scenario with several settings and seeds.
 //!
-//! Every combination of a variant and of the grid's values is a point; each point is run with every seed. A point is nothing but a
-//! list of settings, as arguments give them, so that it can be run alone.
+//! Every combination of a variant and of the grid's values is a point; each point is run with every seed. A point is
+//! nothing but a list of settings, as arguments give them, so that it can be run alone.
 
 use super::Scenario;
 use super::read::with_document;
@@ -88,8 +88,9 @@ impl Draft<'_, '_> {
     }
 }
 
-/// Reads the sweep of a scenario file, with `sets` applied to all of its points; a file without `[sweep]` has one point without
-/// settings and without a label. Every point is read as a scenario, so that a sweep that cannot run to its end does not begin.
+/// Reads the sweep of a scenario file, with `sets` applied to all of its points; a file without `[sweep]` has one point
+/// without settings and without a label. Every point is read as a scenario, so that a sweep that cannot run to its end
+/// does not begin.
 pub fn read(file: &str, text: &str, sets: &[(String, String)]) -> Result<SweepPlan, Diagnostic> {
     read_at(file, text, sets, None, Checked::Scenarios)
 }
@@ -412,8 +413,10 @@ transport = "dctcp"
     #[test]
     fn every_variant_meets_every_value() {
         let plan = plan(
-            "[sweep]\nseeds = \"3-5\"\n[sweep.grid]\n\"workload.0.load\" = [0.2, 0.4]\nswitch.buffer = [\"1MB\", 2_000_000]\n\
-             [[sweep.variant]]\nname = \"DT\"\n[[sweep.variant]]\nname = \"ABM\"\n\"policy.kind\" = \"abm\"\npolicy.alpha = 0.5\n",
+            "[sweep]\nseeds = \"3-5\"\n[sweep.grid]\n\"workload.0.load\" = [0.2, 0.4]\n\
+             switch.buffer = [\"1MB\", 2_000_000]\n\
+             [[sweep.variant]]\nname = \"DT\"\n[[sweep.variant]]\nname = \"ABM\"\n\"policy.kind\" = \"abm\"\n\
+             policy.alpha = 0.5\n",
             &[],
         )
         .unwrap();
@@ -442,7 +445,8 @@ transport = "dctcp"
 
     #[test]
     fn keys_that_end_alike_are_told_apart_and_values_keep_their_type() {
-        let sweep = "[sweep.grid]\n\"policy.kind\" = [\"dt\"]\n\"ecn.kind\" = [\"step\"]\n\"ecn.threshold\" = [\"30KB\"]\n\
+        let sweep = "[sweep.grid]\n\"policy.kind\" = [\"dt\"]\n\"ecn.kind\" = [\"step\"]\n\
+         \"ecn.threshold\" = [\"30KB\"]\n\
                      \"name\" = [\"true\", \"a, b\"]\n";
         let plan = plan(sweep, &[]).unwrap();
         assert_eq!(labels(&plan)[0], "policy.kind=dt ecn.kind=step threshold=30KB name=true");

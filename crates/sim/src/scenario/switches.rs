@@ -7,7 +7,9 @@ use crate::network::NetworkPlan;
 use crate::routing::Ports;
 use crate::topology::MAX_PORTS;
 use forebay_settings::check::{at_least_one, if_set};
-use forebay_settings::{Diagnostic, SwitchTables, Table, nearest, read_known, read_switch_tables, setting_keys};
+use forebay_settings::{
+    Diagnostic, IngressTables, SwitchTables, Table, nearest, read_known, read_switch_tables, setting_keys,
+};
 use forebay_tm::admit::{CompleteSharingConfig, PolicyConfig};
 use forebay_tm::random::Random;
 use forebay_tm::rank::{RankConfig, StfqConfig};
@@ -115,8 +117,8 @@ pub(super) struct SwitchSettings {
     pub(super) mirror: Option<Option<MirrorSetup>>,
     /// `Some(None)`: `kind = "plain"`.
     pub(super) chip: Option<Option<ChipSetup>>,
-    /// `[ingress]` as it was written.
-    pub(super) ingress: Option<String>,
+    /// `[ingress]` and the tables inside it.
+    pub(super) ingress: Option<IngressTables>,
 }
 
 impl SwitchSettings {
@@ -126,7 +128,7 @@ impl SwitchSettings {
             mirror: tables.table("mirror")?.map(|table| mirror::read(&table)).transpose()?,
             tables: read_switch_tables(tables)?,
             keys: keys.map(|table| SwitchKeys::read(table, known)).transpose()?.unwrap_or_default(),
-            ingress: tables.table("ingress")?.map(|table| table.to_toml()),
+            ingress: tables.table("ingress")?.map(|table| IngressTables::read(&table)).transpose()?,
             chip: None,
         })
     }

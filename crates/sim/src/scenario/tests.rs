@@ -322,9 +322,12 @@ fn every_topology_can_be_read() {
             8,
         ),
         (
-            "kind = \"graph\"\nrate = \"10Gbps\"\ndelay = \"1us\"\n[[topology.switch]]\nname = \"a\"\n[[topology.switch]]\n\
-             name = \"b\"\ntier = \"core\"\n[[topology.host]]\nname = \"x\"\n[[topology.hosts]]\nswitch = \"b\"\ncount = 3\n\
-             rate = \"1Gbps\"\n[[topology.link]]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n[[topology.link]]\nfrom = \"x\"\nto = \"a\"",
+            "kind = \"graph\"\nrate = \"10Gbps\"\ndelay = \"1us\"\n[[topology.switch]]\nname = \"a\"\n\
+             [[topology.switch]]\n\
+             name = \"b\"\ntier = \"core\"\n[[topology.host]]\nname = \"x\"\n[[topology.hosts]]\nswitch = \"b\"\n\
+             count = 3\n\
+             rate = \"1Gbps\"\n[[topology.link]]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n[[topology.link]]\n\
+             from = \"x\"\nto = \"a\"",
             4,
             2,
             6,
@@ -421,7 +424,8 @@ fn transports_have_settings_of_their_own() {
 
 #[test]
 fn a_resolved_scenario_reads_back_as_the_same() {
-    let graph = "kind = \"graph\"\nrate = \"10Gbps\"\ndelay = \"1us\"\n[[topology.switch]]\nname = \"the \\\"first\\\"\"\n\
+    let graph = "kind = \"graph\"\nrate = \"10Gbps\"\ndelay = \"1us\"\n[[topology.switch]]\n\
+     name = \"the \\\"first\\\"\"\n\
                  [[topology.host]]\nname = \"x\"\n[[topology.hosts]]\nswitch = \"the \\\"first\\\"\"\ncount = 3\n\
                  [[topology.link]]\nfrom = \"x\"\nto = \"the \\\"first\\\"\"";
     let graph = small().replace("kind = \"single\"\nhosts = 4\nrate = \"10Gbps\"\ndelay = \"1us\"", graph);

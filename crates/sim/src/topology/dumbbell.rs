@@ -7,7 +7,8 @@ use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
-    /// The hosts at the left come first; the bottleneck is the last port of both switches, "switch0" at the left and "switch1".
+    /// The hosts at the left come first; the bottleneck is the last port of both switches, "switch0" at the left and
+    /// "switch1".
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Dumbbell {
         /// Hosts at the left switch.

@@ -7,10 +7,11 @@ use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
-    /// `k` pods of `k/2` edge and `k/2` aggregation switches each, and `k^2/4` cores; `k^3/4` hosts without oversubscription.
+    /// `k` pods of `k/2` edge and `k/2` aggregation switches each, and `k^2/4` cores; `k^3/4` hosts without
+    /// oversubscription.
     ///
-    /// Edge and aggregation switches are numbered pod by pod. Aggregation switch `j` of each pod is connected to the cores
-    /// `j k/2 .. (j+1) k/2`, so a core has one port for each pod. Ports down come before ports up.
+    /// Edge and aggregation switches are numbered pod by pod. Aggregation switch `j` of each pod is connected to the
+    /// cores `j k/2 .. (j+1) k/2`, so a core has one port for each pod. Ports down come before ports up.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct FatTree {
         /// Ports of a switch; even.

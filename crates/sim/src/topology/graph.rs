@@ -54,8 +54,8 @@ pub struct GraphLink {
     pub count: usize,
 }
 
-/// A network as a list. Hosts with names come first, then those at the switches, in order, which are called "host" with their
-/// number. The cables of hosts that are listed with a switch come first, then the links.
+/// A network as a list. Hosts with names come first, then those at the switches, in order, which are called "host" with
+/// their number. The cables of hosts that are listed with a switch come first, then the links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
     /// The switches.

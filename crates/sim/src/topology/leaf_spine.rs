@@ -9,8 +9,8 @@ use forebay_tm::settings;
 use forebay_tm::{Duration, Rate};
 
 settings! {
-    /// Host `n` is at leaf `n / hosts_per_leaf`. A leaf has its hosts at its first ports and then the spines, the parallel cables to
-    /// one spine next to each other; a spine has the leaves in order.
+    /// Host `n` is at leaf `n / hosts_per_leaf`. A leaf has its hosts at its first ports and then the spines, the
+    /// parallel cables to one spine next to each other; a spine has the leaves in order.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct LeafSpine {
         /// Leaves.

@@ -1,7 +1,8 @@
 //! Topologies: how many hosts and switches there are and what connects them.
 //!
-//! Each kind is a config type that makes a [`NetworkPlan`]: [`TopologySettings`]. In every plan the hosts' cables come first, in the order of
-//! the hosts, so that a switch with hosts has them at its lowest ports. Other crates can bring kinds of their own: [`register_topology`].
+//! Each kind is a config type that makes a [`NetworkPlan`]: [`TopologySettings`]. In every plan the hosts' cables come
+//! first, in the order of the hosts, so that a switch with hosts has them at its lowest ports. Other crates can bring
+//! kinds of their own: [`register_topology`].
 
 mod dumbbell;
 mod fat_tree;
@@ -30,7 +31,8 @@ pub const MAX_CABLES: usize = 1 << 22;
 /// Ports that a switch can have: what a node has to do next is kept in 1,024 slots, two for each port.
 pub const MAX_PORTS: usize = 512;
 
-/// The settings of a topology, and the network that they make. Hosts have one cable each, to a switch, and all can reach each other.
+/// The settings of a topology, and the network that they make. Hosts have one cable each, to a switch, and all can
+/// reach each other.
 pub trait TopologySettings: Described {
     /// The network, or which key is wrong.
     fn plan(&self) -> Result<NetworkPlan, TopologyError>;
@@ -83,8 +85,8 @@ const BUILT_IN: [TopologyKind; 5] = [
 
 static REGISTERED: Registry<TopologyKind> = Registry::new();
 
-/// Makes a topology of another crate known by its name in scenarios, with one line about it. False, and nothing changes, if there is one of
-/// that name.
+/// Makes a topology of another crate known by its name in scenarios, with one line about it. False, and nothing
+/// changes, if there is one of that name.
 pub fn register_topology<T: TopologySettings + Default + 'static>(name: &'static str, about: &'static str) -> bool {
     REGISTERED.add(TopologyKind::of::<T>(name, about), |kind| kind.name, &BUILT_IN.map(|kind| kind.name))
 }
@@ -123,7 +125,8 @@ impl TopologyError {
     }
 }
 
-/// Checks what any network must be like: names that differ, hosts with one cable each, and a way from each host to each other.
+/// Checks what any network must be like: names that differ, hosts with one cable each, and a way from each host to each
+/// other.
 pub fn check(plan: &NetworkPlan) -> Result<(), TopologyError> {
     let hosts = plan.hosts.len();
     if hosts < 2 {
@@ -207,7 +210,8 @@ impl Builder {
         Self(NetworkPlan { hosts, ..NetworkPlan::default() })
     }
 
-    /// Adds `count` switches called `tier` with a number, and returns the node of the first. All hosts are there before.
+    /// Adds `count` switches called `tier` with a number, and returns the node of the first. All hosts are there
+    /// before.
     pub fn switches(&mut self, tier: &str, count: usize) -> usize {
         let first = self.0.nodes();
         let plan = |index| SwitchPlan { name: format!("{tier}{index}"), tier: tier.to_owned() };

@@ -2,8 +2,8 @@
 
 use super::bit_ring::BitRing;
 
-/// A set of packet numbers in which all numbers below [`Arrived::base`] are contained. Only those beyond the base are kept one
-/// by one.
+/// A set of packet numbers in which all numbers below [`Arrived::base`] are contained. Only those beyond the base are
+/// kept one by one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrived {
     beyond: BitRing,
@@ -84,7 +84,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_like_a_set(steps in prop::collection::vec((0u32..4, 0u32..300, 0u32..200), 1..200), range in 0u32..200) {
+        fn behaves_like_a_set(
+            steps in prop::collection::vec((0u32..4, 0u32..300, 0u32..200), 1..200),
+            range in 0u32..200,
+        ) {
             let mut ring = Arrived::new(range);
             let mut set = BTreeSet::new();
             for (what, at, length) in steps {

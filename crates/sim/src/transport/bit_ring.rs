@@ -1,7 +1,7 @@
 //! A set of packet numbers within a sliding span, one bit each, in a ring of words.
 //!
-//! Senders and receivers keep what came out of order in it. Nothing is allocated until the first number goes in, so that a
-//! flow without losses has no ring.
+//! Senders and receivers keep what came out of order in it. Nothing is allocated until the first number goes in, so
+//! that a flow without losses has no ring.
 
 /// The smallest ring that is allocated, in bits.
 const SMALLEST: u32 = 256;

@@ -1,16 +1,17 @@
 //! Settings of the transports, with the papers' values as defaults.
 
-use super::cubic::CubicConfig;
-use super::custom::CustomTransport;
+use super::congestion::Limits;
+use super::cubic::{Cubic, CubicConfig};
+use super::custom::{CustomControl, CustomTransport};
 use super::dcqcn::DcqcnConfig;
-use super::dctcp::DctcpConfig;
+use super::dctcp::{Dctcp, DctcpConfig};
 use super::linux::{Connections, LinuxConfig};
 use super::ndp::NdpConfig;
 use super::pfabric::PFabricConfig;
-use super::powertcp::PowerTcpConfig;
-use super::reno::RenoConfig;
-use super::theta_powertcp::ThetaPowerTcpConfig;
-use super::timely::TimelyConfig;
+use super::powertcp::{PowerTcp, PowerTcpConfig};
+use super::reno::{Reno, RenoConfig};
+use super::theta_powertcp::{ThetaPowerTcp, ThetaPowerTcpConfig};
+use super::timely::{Timely, TimelyConfig};
 use super::udp::UdpConfig;
 use forebay_settings::check::{at_least_one, if_set, lasts};
 use forebay_settings::{Registered, Registry, by_name, choices};
@@ -50,8 +51,8 @@ pub enum Recovery {
     /// All packets that have three arrivals above them are lost (RFC 6675).
     #[default]
     Sack,
-    /// The first missing packet is lost when three above it have arrived, then at each partial ACK the next (RFC 6582), as in Netbench. Where
-    /// the network reorders the packets of a flow, less is sent twice.
+    /// The first missing packet is lost when three above it have arrived, then at each partial ACK the next (RFC 6582),
+    /// as in Netbench. Where the network reorders the packets of a flow, less is sent twice.
     NewReno,
 }
 
@@ -115,7 +116,8 @@ impl Stack {
                 common.receive_window = Some(Bytes::new(65_535));
             }
             Self::Rfc => {}
-            // The window of a SYN-ACK is not scaled; until the first loss Cubic grows by 5% a round trip, then by the cubic alone.
+            // The window of a SYN-ACK is not scaled; until the first loss Cubic grows by 5% a round trip, then by the
+            // cubic alone.
             Self::Ns3 => {
                 common.receive_window = Some(Bytes::new(65_535));
                 if let TransportKind::Cubic(cubic) = kind {
@@ -199,15 +201,10 @@ pub trait TransportSettings: Described {
     /// Where its paper differs from the common defaults.
     fn adjust(&self, _common: &mut Common) {}
 
-    /// The common settings that its code looks at, in groups: keys that would do nothing are refused. A transport with a stack has those of
-    /// its stack.
+    /// The common settings that its code looks at, in groups: keys that would do nothing are refused. A transport with
+    /// a stack has those of its stack.
     fn common_keys(&self) -> &'static [&'static [&'static str]] {
         &[&PACKETS, &ACKS, &WINDOW, &TIMER, &HELD, &REPAIR]
-    }
-
-    /// Whether it is a TCP that operating systems have.
-    fn has_stack(&self) -> bool {
-        false
     }
 
     /// Its settings that do nothing with `stack = "linux"`.
@@ -246,9 +243,53 @@ pub trait TransportSettings: Described {
     }
 }
 
-/// Makes the kinds of transports: the sentence of each, its name in files, its variant and its config type.
+/// Makes the kinds of transports and the congestion controls of the streams among them. A row has a sentence, the name
+/// in files, the variant and its config type; a stream's has its congestion control, too, of the variant's name.
 macro_rules! transports {
-    ($(#[doc = $about:literal] $word:literal => $variant:ident($config:ty),)*) => {
+    (
+        linux { $(#[doc = $about:literal] $word:literal => $linux:ident($config:ty, $control:ty),)* }
+        streams { $(#[doc = $s_about:literal] $s_word:literal => $stream:ident($s_config:ty, $s_control:ty),)* }
+        others { $(#[doc = $o_about:literal] $o_word:literal => $other:ident($o_config:ty),)* }
+    ) => {
+        transports! { @kinds
+            $(#[doc = $about] $word => $linux($config),)*
+            $(#[doc = $s_about] $s_word => $stream($s_config),)*
+            $(#[doc = $o_about] $o_word => $other($o_config),)*
+        }
+        transports! { @congestion
+            $(#[doc = $about] $linux($control),)* $(#[doc = $s_about] $stream($s_control),)* ; $($other)*
+        }
+
+        impl TransportKind {
+            /// Whether it is a TCP that operating systems have.
+            pub fn has_stack(&self) -> bool {
+                matches!(self, $(Self::$linux(_))|*)
+            }
+        }
+
+        /// The pattern of transports whose ends are those of a stream, or of Linux.
+        macro_rules! streams {
+            () => { $(TransportKind::$linux(_) |)* $(TransportKind::$stream(_) |)* TransportKind::Custom(_) };
+        }
+        pub(super) use streams;
+
+        /// The pattern of transports that Linux does not have.
+        macro_rules! without_stack {
+            () => { $(TransportKind::$stream(_) |)* $(TransportKind::$other(_) |)* TransportKind::Custom(_) };
+        }
+        pub(super) use without_stack;
+    };
+    (@each ($d:tt) $($stream:ident)*) => {
+        macro_rules! each_congestion {
+            ($d congestion:expr, $d inner:ident => $d body:expr) => {
+                match $d congestion {
+                    $(Congestion::$stream($d inner) => $d body,)*
+                    Congestion::Custom($d inner) => $d body,
+                }
+            };
+        }
+    };
+    (@kinds $(#[doc = $about:literal] $word:literal => $variant:ident($config:ty),)*) => {
         kinds! {
             /// Which transport, and its own settings.
             #[derive(Clone, Debug, PartialEq)]
@@ -276,29 +317,62 @@ macro_rules! transports {
             }
         }
     };
+    (@congestion $(#[doc = $about:literal] $stream:ident($control:ty),)* ; $($other:ident)*) => {
+        /// All congestion controls. Those with much to remember are boxed, so that the senders of the others stay
+        /// small.
+        #[derive(Clone, Debug)]
+        pub enum Congestion {
+            $(#[doc = $about] $stream($control),)*
+            /// One of another crate.
+            Custom(CustomControl),
+        }
+
+        impl Congestion {
+            /// The congestion control of a stream. Other transports have none, and never ask.
+            pub fn new(config: &TransportConfig, limits: &Limits) -> Self {
+                match &config.kind {
+                    $(TransportKind::$stream(own) => Self::$stream($stream::new(own, limits).into()),)*
+                    TransportKind::Custom(custom) => Self::Custom(custom.role().start(limits)),
+                    $(TransportKind::$other(_))|* => Self::Reno(Reno::new(&RenoConfig::default(), limits)),
+                }
+            }
+        }
+
+        transports! { @each ($) $($stream)* }
+        pub(super) use each_congestion;
+    };
 }
 
 transports! {
-    /// TCP NewReno: halves its window at a loss
-    "reno" => Reno(RenoConfig),
-    /// TCP Cubic: the default of Linux
-    "cubic" => Cubic(CubicConfig),
-    /// DCTCP: cuts its window by the share of packets that were marked
-    "dctcp" => Dctcp(DctcpConfig),
-    /// Timely: a rate that follows the gradient of the round trip
-    "timely" => Timely(TimelyConfig),
-    /// PowerTCP: a window that follows in-band telemetry
-    "powertcp" => PowerTcp(PowerTcpConfig),
-    /// PowerTCP by round trips alone, without telemetry
-    "theta-powertcp" => ThetaPowerTcp(ThetaPowerTcpConfig),
-    /// pFabric: sends at line rate, with priorities by remaining size
-    "pfabric" => PFabric(PFabricConfig),
-    /// NDP: the receiver pulls, and trimmed packets are asked for at once
-    "ndp" => Ndp(NdpConfig),
-    /// UDP: a constant rate, or on and off; nothing is repaired
-    "udp" => Udp(UdpConfig),
-    /// DCQCN over RoCE: a rate limiter that follows notifications of congestion, and Go-Back-N
-    "dcqcn" => Dcqcn(DcqcnConfig),
+    // Those that Linux has, too.
+    linux {
+        /// TCP NewReno: halves its window at a loss
+        "reno" => Reno(RenoConfig, Reno),
+        /// TCP Cubic: the default of Linux
+        "cubic" => Cubic(CubicConfig, Box<Cubic>),
+        /// DCTCP: cuts its window by the share of packets that were marked
+        "dctcp" => Dctcp(DctcpConfig, Dctcp),
+    }
+    // Other congestion controls of a stream.
+    streams {
+        /// Timely: a rate that follows the gradient of the round trip
+        "timely" => Timely(TimelyConfig, Box<Timely>),
+        /// PowerTCP: a window that follows in-band telemetry
+        "powertcp" => PowerTcp(PowerTcpConfig, Box<PowerTcp>),
+        /// PowerTCP by round trips alone, without telemetry
+        "theta-powertcp" => ThetaPowerTcp(ThetaPowerTcpConfig, Box<ThetaPowerTcp>),
+    }
+    // Those with a sender of their own.
+    others {
+        /// pFabric: sends at line rate, with priorities by remaining size
+        "pfabric" => PFabric(PFabricConfig),
+        /// NDP: the receiver pulls, and trimmed packets are asked for at once
+        "ndp" => Ndp(NdpConfig),
+        /// UDP: a constant rate, or on and off; nothing is repaired
+        "udp" => Udp(UdpConfig),
+        /// DCQCN over RoCE: a rate limiter that follows notifications of congestion, and Go-Back-N
+        "dcqcn" => Dcqcn(DcqcnConfig),
+    }
 }
 
 impl Registered for TransportKind {
@@ -319,10 +393,11 @@ impl TransportKind {
         by_name(name)
     }
 
-    /// The common settings that mean something to it with a stack, `stack` itself and the parts of Linux's TCP included.
+    /// The common settings that mean something to it with a stack, `stack` itself and the parts of Linux's TCP
+    /// included.
     pub(crate) fn common_keys(&self, stack: Stack) -> Vec<&'static str> {
         let settings = self.settings();
-        if !settings.has_stack() {
+        if !self.has_stack() {
             return settings.common_keys().concat();
         }
         let streams =
@@ -336,7 +411,7 @@ impl TransportKind {
     /// Its own settings that mean something with a stack.
     pub(crate) fn own_keys(&self, stack: Stack) -> Vec<&'static str> {
         let settings = self.settings();
-        let is_linux = settings.has_stack() && stack == Stack::Linux;
+        let is_linux = self.has_stack() && stack == Stack::Linux;
         let idle = if is_linux { settings.idle_with_linux() } else { &[] };
         settings.fields().iter().map(|field| field.key).filter(|key| !idle.contains(key)).collect()
     }
@@ -361,7 +436,7 @@ impl TransportConfig {
 
     /// A transport with its own settings, and those of its stack.
     pub fn of(mut kind: TransportKind, stack: Stack) -> Self {
-        let has_stack = kind.settings().has_stack();
+        let has_stack = kind.has_stack();
         let stack = if has_stack { stack } else { Stack::Linux };
         let mut common = Common { stack, ..Common::default() };
         if has_stack {
@@ -373,7 +448,7 @@ impl TransportConfig {
 
     /// Whether its ends are those of Linux.
     pub fn is_linux(&self) -> bool {
-        self.common.stack == Stack::Linux && self.kind.settings().has_stack()
+        self.common.stack == Stack::Linux && self.kind.has_stack()
     }
 
     /// Whether a flow goes over the connection of an earlier one, if one is idle.

@@ -1,15 +1,10 @@
 //! What a congestion control is to the sender that holds it: a few events in, a window and perhaps a pacing gap out.
 
 use super::FlowInfo;
-use super::config::{Common, TransportConfig, TransportKind};
-use super::cubic::Cubic;
-use super::custom::CustomControl;
-use super::dctcp::Dctcp;
+use super::config::{Common, each_congestion};
+
+pub use super::config::Congestion;
 use super::first_window::initial_packets;
-use super::powertcp::PowerTcp;
-use super::reno::Reno;
-use super::theta_powertcp::ThetaPowerTcp;
-use super::timely::Timely;
 use crate::packet::Telemetry;
 use forebay_tm::units::PS_PER_SECOND;
 use forebay_tm::{Duration, Instant, Rate};
@@ -113,58 +108,6 @@ pub trait CongestionControl {
     #[inline]
     fn gap(&self) -> Option<Duration> {
         None
-    }
-}
-
-/// All congestion controls. Those with much to remember are boxed, so that the senders of the others stay small.
-#[derive(Clone, Debug)]
-pub enum Congestion {
-    /// NewReno.
-    Reno(Reno),
-    /// Cubic.
-    Cubic(Box<Cubic>),
-    /// DCTCP.
-    Dctcp(Dctcp),
-    /// TIMELY.
-    Timely(Box<Timely>),
-    /// PowerTCP.
-    PowerTcp(Box<PowerTcp>),
-    /// theta-PowerTCP.
-    ThetaPowerTcp(Box<ThetaPowerTcp>),
-    /// One of another crate.
-    Custom(CustomControl),
-}
-
-macro_rules! each_congestion {
-    ($congestion:expr, $inner:ident => $body:expr) => {
-        match $congestion {
-            Congestion::Dctcp($inner) => $body,
-            Congestion::Reno($inner) => $body,
-            Congestion::Cubic($inner) => $body,
-            Congestion::Timely($inner) => $body,
-            Congestion::PowerTcp($inner) => $body,
-            Congestion::ThetaPowerTcp($inner) => $body,
-            Congestion::Custom($inner) => $body,
-        }
-    };
-}
-
-impl Congestion {
-    /// The congestion control of a transport; NewReno for those that have none of this kind.
-    pub fn new(config: &TransportConfig, limits: &Limits) -> Self {
-        match &config.kind {
-            TransportKind::Cubic(own) => Self::Cubic(Box::new(Cubic::new(own, limits))),
-            TransportKind::Dctcp(own) => Self::Dctcp(Dctcp::new(own, limits)),
-            TransportKind::Timely(own) => Self::Timely(Box::new(Timely::new(own, limits))),
-            TransportKind::PowerTcp(own) => Self::PowerTcp(Box::new(PowerTcp::new(own, limits))),
-            TransportKind::ThetaPowerTcp(own) => Self::ThetaPowerTcp(Box::new(ThetaPowerTcp::new(own, limits))),
-            TransportKind::Custom(custom) => Self::Custom(custom.role().start(limits)),
-            TransportKind::Reno(_)
-            | TransportKind::PFabric(_)
-            | TransportKind::Ndp(_)
-            | TransportKind::Udp(_)
-            | TransportKind::Dcqcn(_) => Self::Reno(Reno::new(limits)),
-        }
     }
 }
 

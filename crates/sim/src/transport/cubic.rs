@@ -43,10 +43,6 @@ settings! {
 }
 
 impl TransportSettings for CubicConfig {
-    fn has_stack(&self) -> bool {
-        true
-    }
-
     /// Linux always probes.
     fn idle_with_linux(&self) -> &'static [&'static str] {
         &["probe"]
@@ -237,7 +233,8 @@ impl CongestionControl for Cubic {
 
 /// Finds the end of slow start before there is a loss (HyStart, as in the original paper and in ns-3): a round's ACKs
 /// take longer to come in than the shortest round trip, or the shortest of a round's first round trips is longer than
-/// the shortest of all by an eighth of it, but at least by `delay_min` (RFC 9406 says 4 ms, which few datacenters reach).
+/// the shortest of all by an eighth of it, but at least by `delay_min` (RFC 9406 says 4 ms, which few datacenters
+/// reach).
 #[derive(Clone, Copy, Debug)]
 struct HyStart {
     round: OncePerWindow,

@@ -1,7 +1,7 @@
 //! Congestion controls of other crates: TCP with a window or a rate of their own.
 //!
-//! A program registers them when it starts (`forebay_settings::register(custom_transport(..))`); scenarios then have them by
-//! their names.
+//! A program registers them when it starts (`forebay_settings::register(custom_transport(..))`); scenarios then have
+//! them by their names.
 
 use super::congestion::{AckEvent, CongestionControl, Limits};
 use super::{Common, TransportKind, TransportSettings};

@@ -1,15 +1,17 @@
 //! DCQCN over RoCE: a rate limiter that follows notifications of congestion, and Go-Back-N.
 //!
-//! The **reaction point** is the rate limiter of DCQCN (SIGCOMM 2015, section 3.1) at the sender. A notification cuts the rate by
-//! `alpha / 2` and makes the rate before that its target. Then the rate grows in steps, one every `timer` and one every `byte_counter`
-//! bytes: half of the way to the target five times (fast recovery), then with a target that grows by `additive` (additive increase), or by
-//! multiples of `hyper` once both have counted more than five (hyper increase). A flow starts at the rate of its link, and no window limits it.
+//! The **reaction point** is the rate limiter of DCQCN (SIGCOMM 2015, section 3.1) at the sender. A notification cuts
+//! the rate by `alpha / 2` and makes the rate before that its target. Then the rate grows in steps, one every `timer`
+//! and one every `byte_counter` bytes: half of the way to the target five times (fast recovery), then with a target
+//! that grows by `additive` (additive increase), or by multiples of `hyper` once both have counted more than five
+//! (hyper increase). A flow starts at the rate of its link, and no window limits it.
 //!
-//! The **notification point** at the receiver sends a notification (CNP) for a marked packet, at most one every `cnp_interval` for each
-//! flow. The notification rides on the packet's ACK: its mark.
+//! The **notification point** at the receiver sends a notification (CNP) for a marked packet, at most one every
+//! `cnp_interval` for each flow. The notification rides on the packet's ACK: its mark.
 //!
-//! **Go-Back-N**: a receiver takes packets in order alone. For the first packet after a gap it sends a NACK with the number that it
-//! expects, and drops what follows. The sender goes back there, or to the first packet that is not acknowledged when its timer runs out.
+//! **Go-Back-N**: a receiver takes packets in order alone. For the first packet after a gap it sends a NACK with the
+//! number that it expects, and drops what follows. The sender goes back there, or to the first packet that is not
+//! acknowledged when its timer runs out.
 
 use super::TransportSettings;
 use super::config::{ACKS, Common, PACKETS};
@@ -264,7 +266,8 @@ impl DcqcnSender {
         if self.next < self.flow.packets { self.paced_at.min(self.rto_at) } else { self.rto_at }
     }
 
-    /// The deadline has come. If it is the timer's, everything from the first packet that is not acknowledged is sent again.
+    /// The deadline has come. If it is the timer's, everything from the first packet that is not acknowledged is sent
+    /// again.
     pub fn on_deadline(&mut self, now: Instant) {
         if now >= self.rto_at {
             self.stats.timeouts += 1;

@@ -21,10 +21,6 @@ settings! {
 }
 
 impl TransportSettings for DctcpConfig {
-    fn has_stack(&self) -> bool {
-        true
-    }
-
     fn adjust(&self, common: &mut Common) {
         common.ecn = true;
     }
@@ -46,8 +42,8 @@ impl TransportSettings for DctcpConfig {
 /// DCTCP (SIGCOMM 2010; RFC 8257): alpha is the moving average of the share of marked packets, taken once per window
 /// of data, and the first mark of a window cuts the window by alpha/2. It reacts to losses as NewReno does.
 ///
-/// The window does not grow on marked ACKs, and no cut leaves less than two packets, as in Linux; a cut for every marked
-/// ACK may leave one.
+/// The window does not grow on marked ACKs, and no cut leaves less than two packets, as in Linux; a cut for every
+/// marked ACK may leave one.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     window: Window,

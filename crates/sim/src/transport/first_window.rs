@@ -10,7 +10,8 @@ fn bdp_bytes(flow: &FlowInfo) -> u64 {
     u64::try_from(bits_ps.div_ceil(8 * u128::from(forebay_tm::units::PS_PER_SECOND))).unwrap_or(u64::MAX)
 }
 
-/// The bandwidth-delay product in full packets, rounded up: the fewest packets that keep the link busy for a round trip.
+/// The bandwidth-delay product in full packets, rounded up: the fewest packets that keep the link busy for a round
+/// trip.
 fn bdp_packets(common: &Common, flow: &FlowInfo) -> u32 {
     let full = u64::from(common.mss) + u64::from(common.header);
     u32::try_from(bdp_bytes(flow).div_ceil(full).max(1)).unwrap_or(u32::MAX)
@@ -25,8 +26,8 @@ pub(crate) fn initial_packets(common: &Common, flow: &FlowInfo) -> u32 {
     }
 }
 
-/// Packets below this number are flagged unscheduled: those of the first bytes of payload, as many as the setting says or as the
-/// bandwidth-delay product is.
+/// Packets below this number are flagged unscheduled: those of the first bytes of payload, as many as the setting says
+/// or as the bandwidth-delay product is.
 pub(crate) fn unscheduled_packets(common: &Common, flow: &FlowInfo) -> u32 {
     let bytes = common.unscheduled.map_or_else(|| bdp_bytes(flow), Bytes::get);
     u32::try_from(bytes.div_ceil(u64::from(common.mss.max(1)))).unwrap_or(u32::MAX)

@@ -1,8 +1,9 @@
 //! Transports: state machines without a clock and without I/O, one file each.
 //!
-//! A flow has a [`Sender`] at one host and a [`Receiver`] at another. The host brings what arrives and what time it is; a sender
-//! says what to send next ([`Sender::poll`]) and when it wants to be woken ([`Sender::deadline`]); a receiver turns the packet it is
-//! given into its reply. Packets of a flow are numbered from 0; all but the last carry `mss` bytes of payload.
+//! A flow has a [`Sender`] at one host and a [`Receiver`] at another. The host brings what arrives and what time it is;
+//! a sender says what to send next ([`Sender::poll`]) and when it wants to be woken ([`Sender::deadline`]); a receiver
+//! turns the packet it is given into its reply. Packets of a flow are numbered from 0; all but the last carry `mss`
+//! bytes of payload.
 
 mod arrived;
 pub mod config;
@@ -36,6 +37,7 @@ pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, Transp
 pub use custom::{AnyCongestion, CongestionSettings, CustomTransport, custom_transport};
 
 use crate::packet::{Kind, Packet, Telemetry};
+use config::streams;
 use forebay_tm::{Duration, Instant, Rate};
 
 /// What a transport knows of its flow from the start.
@@ -145,13 +147,7 @@ impl Sender {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpSender::new(&config.common, own, flow, now)),
             TransportKind::Udp(own) => Self::Udp(udp::UdpSender::new(&config.common, own, flow, now)),
             TransportKind::Dcqcn(own) => Self::Dcqcn(Box::new(dcqcn::DcqcnSender::new(&config.common, own, flow, now))),
-            TransportKind::Reno(_)
-            | TransportKind::Cubic(_)
-            | TransportKind::Dctcp(_)
-            | TransportKind::Timely(_)
-            | TransportKind::PowerTcp(_)
-            | TransportKind::ThetaPowerTcp(_)
-            | TransportKind::Custom(_) => match config.is_linux() {
+            streams!() => match config.is_linux() {
                 true => Self::on_connection(config, flow, now, None),
                 false => Self::Stream(stream::StreamSender::new(config, flow, now)),
             },
@@ -201,7 +197,8 @@ impl Sender {
         each_sender!(self, sender => sender.deadline())
     }
 
-    /// When pacing lets the next packet go: [`Sender::poll`] is to be called then. Never if something else keeps it back.
+    /// When pacing lets the next packet go: [`Sender::poll`] is to be called then. Never if something else keeps it
+    /// back.
     #[inline]
     pub fn paced_until(&self) -> Instant {
         match self {
@@ -233,8 +230,8 @@ impl Sender {
         each_sender!(self, sender => sender.is_done())
     }
 
-    /// How much may wait in its host before it is not polled any more; `link` is what its host's link carries in `span`. None if it sends
-    /// whatever waits, as UDP.
+    /// How much may wait in its host before it is not polled any more; `link` is what its host's link carries in
+    /// `span`. None if it sends whatever waits, as UDP.
     #[inline]
     pub fn small_queue(&self, span: Duration, link: u64) -> Option<SmallQueue> {
         match self {
@@ -282,7 +279,8 @@ pub(crate) struct Wake {
 pub struct SmallQueue {
     /// Bytes that may wait.
     pub bytes: u64,
-    /// With segmentation offload, the bytes of the segment that is handed over as a whole as long as no more than that waits; else zero.
+    /// With segmentation offload, the bytes of the segment that is handed over as a whole as long as no more than that
+    /// waits; else zero.
     pub segment: u64,
 }
 
@@ -320,22 +318,15 @@ impl Receiver {
             TransportKind::Ndp(own) => Self::Ndp(ndp::NdpReceiver::new(&config.common, own, flow)),
             TransportKind::Udp(_) => Self::Udp(udp::UdpReceiver::new(config.common.header)),
             TransportKind::Dcqcn(own) => Self::Dcqcn(dcqcn::DcqcnReceiver::new(own, flow)),
-            TransportKind::Reno(_)
-            | TransportKind::Cubic(_)
-            | TransportKind::Dctcp(_)
-            | TransportKind::Timely(_)
-            | TransportKind::PowerTcp(_)
-            | TransportKind::ThetaPowerTcp(_)
-            | TransportKind::Custom(_)
-            | TransportKind::PFabric(_) => match config.is_linux() {
+            streams!() | TransportKind::PFabric(_) => match config.is_linux() {
                 true => Self::Linux(linux::LinuxReceiver::new(config, flow, kept)),
                 false => Self::Stream(receiver::StreamReceiver::new(config, flow)),
             },
         }
     }
 
-    /// A packet of the sender has come in; it is made into the reply in place (`kind`, `seq`, `echo`, `block` and `flags`; the host
-    /// sees to the rest: direction, length, queue).
+    /// A packet of the sender has come in; it is made into the reply in place (`kind`, `seq`, `echo`, `block` and
+    /// `flags`; the host sees to the rest: direction, length, queue).
     #[inline]
     pub fn on_packet(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         match self {

@@ -1,18 +1,20 @@
-//! pFabric (Alizadeh et al., SIGCOMM 2013): the network schedules by bytes left, so hosts hardly need to control their rate.
+//! pFabric (Alizadeh et al., SIGCOMM 2013): the network schedules by bytes left, so hosts hardly need to control their
+//! rate.
 //!
-//! A flow starts with a window of a bandwidth-delay product. Each packet is acknowledged, with its place among those beyond the first
-//! missing one. The window grows by a packet for each packet acknowledged up to the slow-start threshold, and by a packet for each
-//! window above. Losses are found by the timer alone: duplicate ACKs trigger nothing, since packets of a flow overtake each other and
-//! most losses mean that other flows go first. When the timer runs out the threshold becomes half the window, the window one
-//! packet, and sending starts again at the first missing packet, leaving out what has arrived. The timeout is fixed and short; it
-//! does not back off. After several timeouts in a row the flow sends only probes, one for each timeout, until one gets a reply.
+//! A flow starts with a window of a bandwidth-delay product. Each packet is acknowledged, with its place among those
+//! beyond the first missing one. The window grows by a packet for each packet acknowledged up to the slow-start
+//! threshold, and by a packet for each window above. Losses are found by the timer alone: duplicate ACKs trigger
+//! nothing, since packets of a flow overtake each other and most losses mean that other flows go first. When the timer
+//! runs out the threshold becomes half the window, the window one packet, and sending starts again at the first missing
+//! packet, leaving out what has arrived. The timeout is fixed and short; it does not back off. After several timeouts
+//! in a row the flow sends only probes, one for each timeout, until one gets a reply.
 //!
 //! What the paper leaves open, and what is done here:
-//! * The first threshold is `initial_ssthresh`, else the first window: the flow starts at the rate of its link, and more than that
-//!   can only wait in its own host's queue.
+//! * The first threshold is `initial_ssthresh`, else the first window: the flow starts at the rate of its link, and
+//!   more than that can only wait in its own host's queue.
 //! * The timer belongs to the first missing packet: it is set anew when that packet changes.
-//! * A probe has no payload (the paper gives it one byte) and asks about the first missing packet. Its reply leads back to slow start
-//!   with a window of one.
+//! * A probe has no payload (the paper gives it one byte) and asks about the first missing packet. Its reply leads back
+//!   to slow start with a window of one.
 
 use super::arrived::Arrived;
 use super::config::Common;
@@ -80,7 +82,8 @@ impl PFabricConfig {
     }
 }
 
-/// The sending end. Its receiver is a [`StreamReceiver`](super::receiver::StreamReceiver) that acknowledges every packet.
+/// The sending end. Its receiver is a [`StreamReceiver`](super::receiver::StreamReceiver) that acknowledges every
+/// packet.
 #[derive(Clone, Debug)]
 pub struct PFabricSender {
     flow: FlowInfo,
@@ -144,7 +147,8 @@ impl PFabricSender {
         }
     }
 
-    /// An ACK. What has arrived is read from `seq` and `block`; `echo` alone says nothing, as the reply to a probe has one too.
+    /// An ACK. What has arrived is read from `seq` and `block`; `echo` alone says nothing, as the reply to a probe has
+    /// one too.
     #[inline]
     pub fn on_reply(&mut self, now: Instant, packet: &Packet, _telemetry: Option<&Telemetry>) {
         if packet.kind != Kind::Ack {

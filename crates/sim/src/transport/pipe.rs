@@ -43,8 +43,8 @@ enum Event {
     Ack(Packet, Telemetry),
 }
 
-/// The pipe. The base RTT is one half for data, the serialization of a full packet on the bottleneck included, if there is
-/// one, and one half for ACKs.
+/// The pipe. The base RTT is one half for data, the serialization of a full packet on the bottleneck included, if there
+/// is one, and one half for ACKs.
 pub(super) struct Pipe {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -149,8 +149,8 @@ impl Pipe {
         }
     }
 
-    /// Runs until the sender is done, or until a time; whether it is done. `fate` is asked for each data packet, `lose_ack`
-    /// for each ACK.
+    /// Runs until the sender is done, or until a time; whether it is done. `fate` is asked for each data packet,
+    /// `lose_ack` for each ACK.
     pub(super) fn run(
         &mut self,
         until: Instant,

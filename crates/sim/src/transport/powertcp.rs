@@ -113,12 +113,12 @@ impl PowerWindow {
     }
 }
 
-/// PowerTCP (NSDI 2022, algorithm 1): at every ACK the window is set by the power at the hop where it is largest, as the
-/// stamps of two packets in a row tell it.
+/// PowerTCP (NSDI 2022, algorithm 1): at every ACK the window is set by the power at the hop where it is largest, as
+/// the stamps of two packets in a row tell it.
 ///
-/// The paper says nothing of losses: they are repaired and otherwise ignored; a timeout allows one packet until the next
-/// feedback. An ACK whose stamps are older than the last ones, or of another path (a different number of hops, another
-/// rate, counters that went back), is not compared with them.
+/// The paper says nothing of losses: they are repaired and otherwise ignored; a timeout allows one packet until the
+/// next feedback. An ACK whose stamps are older than the last ones, or of another path (a different number of hops,
+/// another rate, counters that went back), is not compared with them.
 #[derive(Clone, Debug)]
 pub struct PowerTcp {
     window: PowerWindow,
@@ -250,8 +250,8 @@ mod tests {
 
     #[test]
     fn a_full_link_with_a_queue_reaches_its_fixed_point() {
-        // The link is full and the queue stays: the power is 1 + q / BDP. With w = g (w / P + b) + (1 - g) w, the window
-        // ends at b / (1 - 1 / P), here at beta * 11 for a tenth of the BDP in the queue.
+        // The link is full and the queue stays: the power is 1 + q / BDP. With w = g (w / P + b) + (1 - g) w, the
+        // window ends at b / (1 - 1 / P), here at beta * 11 for a tenth of the BDP in the queue.
         let mut power_tcp = power_tcp(60);
         for step in 0..3_000u64 {
             power_tcp.on_sent(step as u32, step as u32);

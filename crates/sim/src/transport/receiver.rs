@@ -10,8 +10,8 @@ use forebay_tm::{Duration, Instant};
 const NO_ECHO: u32 = u32::MAX;
 
 /// The receiving end: cumulative and selective acknowledgement. ACKs may be held back for several packets; then an echo
-/// of congestion experienced follows DCTCP's two states (RFC 8257, section 3.2): when marking starts or ends, what was held
-/// back is acknowledged first, so that one ACK never stands for marked and unmarked packets.
+/// of congestion experienced follows DCTCP's two states (RFC 8257, section 3.2): when marking starts or ends, what was
+/// held back is acknowledged first, so that one ACK never stands for marked and unmarked packets.
 #[derive(Clone, Debug)]
 pub struct StreamReceiver {
     /// The first packet that is missing.
@@ -87,8 +87,8 @@ impl StreamReceiver {
         let (seq, sent_at, marked) = (packet.seq, packet.sent_at, packet.has(flag::CE));
         let last = packet.has(flag::LAST);
         if self.held > 0 && marked != self.held_marked {
-            // The state changes: the packets before this one are acknowledged with their state, this one waits; the last
-            // one only for a packet to reply with.
+            // The state changes: the packets before this one are acknowledged with their state, this one waits; the
+            // last one only for a packet to reply with.
             packet.sent_at = self.held_sent_at;
             packet.flags = if self.held_marked { flag::CE } else { 0 };
             self.reply(packet, seq - 1, (0, 0));
@@ -118,8 +118,8 @@ impl StreamReceiver {
         self.ack_at = now + self.ack_delay;
     }
 
-    /// Probes, packets out of order, packets that fill a gap, duplicates: all get a reply at once. A packet that was cut
-    /// to its header has not come in.
+    /// Probes, packets out of order, packets that fill a gap, duplicates: all get a reply at once. A packet that was
+    /// cut to its header has not come in.
     #[cold]
     #[inline(never)]
     fn on_unusual(&mut self, packet: &mut Packet) -> Reply {
@@ -189,24 +189,13 @@ impl StreamReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_tm::Rate;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn receiver(packets: u32, ack_every: u32) -> StreamReceiver {
         let mut config = super::super::pipe::rfc("dctcp");
         config.common.ack_every = ack_every;
-        let flow = FlowInfo {
-            bytes: u64::from(packets) * u64::from(config.common.mss),
-            packets,
-            base_rtt: Duration::from_us(80),
-            open_rtt: Duration::from_us(80),
-            rate: Rate::from_gbps(10),
-            number: 0,
-            seed: 0,
-            until: Instant::NEVER,
-        };
-        StreamReceiver::new(&config, flow)
+        StreamReceiver::new(&config, super::super::pipe::flow(&config, packets))
     }
 
     fn data(seq: u32, flags: u16) -> Packet {

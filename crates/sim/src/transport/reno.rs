@@ -11,11 +11,7 @@ settings! {
     pub struct RenoConfig {}
 }
 
-impl TransportSettings for RenoConfig {
-    fn has_stack(&self) -> bool {
-        true
-    }
-}
+impl TransportSettings for RenoConfig {}
 
 /// NewReno (RFC 5681 and RFC 6582; which packets are lost is the sender's business). An echoed mark is treated like a
 /// loss, once per window (RFC 3168).
@@ -27,7 +23,7 @@ pub struct Reno {
 
 impl Reno {
     /// At the start of a flow.
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(_: &RenoConfig, limits: &Limits) -> Self {
         Self { window: Window::new(limits), marks: OncePerWindow::default() }
     }
 }
@@ -68,7 +64,8 @@ mod tests {
 
     #[test]
     fn a_window_full_of_marks_halves_once() {
-        let mut reno = Reno::new(&Limits { initial_window: 40, initial_threshold: Some(1), ..Limits::default() });
+        let mut reno =
+            Reno::new(&RenoConfig {}, &Limits { initial_window: 40, initial_threshold: Some(1), ..Limits::default() });
         for una in 101..=140 {
             reno.on_ack(&AckEvent { una, next: 140, marked: true, ..ack() });
         }
@@ -79,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_timeout_starts_from_one_to_half() {
-        let mut reno = Reno::new(&Limits { initial_window: 40, ..Limits::default() });
+        let mut reno = Reno::new(&RenoConfig {}, &Limits { initial_window: 40, ..Limits::default() });
         reno.on_timeout(false);
         assert_eq!(reno.window(), 1);
         reno.on_timeout(true);

@@ -19,7 +19,8 @@ pub(super) struct Scoreboard {
     examined: u32,
     /// No lost packet lies below.
     first_lost: u32,
-    /// The highest packets that have arrived out of order, in falling order; 0 is none (packet 0 is never out of order).
+    /// The highest packets that have arrived out of order, in falling order; 0 is none (packet 0 is never out of
+    /// order).
     highest: [u32; DUP_THRESHOLD],
     /// The latest block that was reported: all of it is in the ring. Reports mostly extend the one before.
     known: Block,
@@ -55,8 +56,8 @@ impl Scoreboard {
         to - una - known
     }
 
-    /// A block beyond `una` has arrived; how many of its packets were not known to. The work is that of the words of the
-    /// part of the block that the last report did not have.
+    /// A block beyond `una` has arrived; how many of its packets were not known to. The work is that of the words of
+    /// the part of the block that the last report did not have.
     pub(super) fn report(&mut self, una: u32, block: Block) -> u32 {
         let (mut from, mut to) = (block.0.max(una), block.1);
         if from >= to {

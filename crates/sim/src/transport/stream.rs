@@ -1,10 +1,10 @@
 //! TCP: a reliable sender with a window, selective acknowledgement and a retransmission timer. How large the window is,
 //! and whether packets are paced, is up to a [`Congestion`] control.
 //!
-//! Losses are found as in RFC 6675: a packet is lost when three packets above it have arrived; the lost ones are sent again
-//! before new data, and what is in flight (`pipe`) stays within the window, which was cut once. A retransmission that is
-//! lost is found by the timer, which takes all that has not arrived for lost (RFC 6298, 5.4 to 5.6). There are no rescue
-//! retransmissions.
+//! Losses are found as in RFC 6675: a packet is lost when three packets above it have arrived; the lost ones are sent
+//! again before new data, and what is in flight (`pipe`) stays within the window, which was cut once. A retransmission
+//! that is lost is found by the timer, which takes all that has not arrived for lost (RFC 6298, 5.4 to 5.6). There are
+//! no rescue retransmissions.
 
 use super::config::{Recovery, TransportConfig};
 use super::congestion::{AckEvent, Congestion, CongestionControl, Limits};
@@ -77,7 +77,8 @@ pub struct StreamSender {
     window: u32,
     /// When the retransmission timer runs out; never if nothing is in flight.
     rto_at: Instant,
-    /// Packets below this may be sent: all, or before the first ACK what the receive window of a handshake has room for.
+    /// Packets below this may be sent: all, or before the first ACK what the receive window of a handshake has room
+    /// for.
     limit: u32,
     /// The time between packets; zero if they are not paced.
     gap: Duration,
@@ -174,8 +175,8 @@ impl StreamSender {
         }
     }
 
-    /// Whether so many packets in flight use the window: a sender that is not kept from sending by its window has no use
-    /// for a larger one.
+    /// Whether so many packets in flight use the window: a sender that is not kept from sending by its window has no
+    /// use for a larger one.
     #[inline]
     fn is_limited(&self, pipe: u32) -> bool {
         u64::from(pipe) * 2 >= u64::from(self.window)

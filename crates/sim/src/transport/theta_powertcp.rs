@@ -29,13 +29,13 @@ impl TransportSettings for ThetaPowerTcpConfig {
     }
 }
 
-/// theta-PowerTCP (NSDI 2022, algorithm 2): PowerTCP without telemetry. The power over the equilibrium's is
-/// `(d theta / dt + 1) * theta / tau` with the round trip `theta` and the base RTT `tau`; it is measured at every ACK and
-/// the window set once per round trip.
+/// theta-PowerTCP (NSDI 2022, algorithm 2): PowerTCP without telemetry. The power over the equilibrium's is `(d theta /
+/// dt + 1) * theta / tau` with the round trip `theta` and the base RTT `tau`; it is measured at every ACK and the
+/// window set once per round trip.
 ///
-/// When the window is set again, the packet that is acknowledged was sent just after it was last set, so that the window at
-/// that time is the window now. A gradient below -1 (ACKs out of order) counts as -1. Losses and timeouts are treated as
-/// in PowerTCP.
+/// When the window is set again, the packet that is acknowledged was sent just after it was last set, so that the
+/// window at that time is the window now. A gradient below -1 (ACKs out of order) counts as -1. Losses and timeouts are
+/// treated as in PowerTCP.
 #[derive(Clone, Debug)]
 pub struct ThetaPowerTcp {
     window: PowerWindow,

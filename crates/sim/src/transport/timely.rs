@@ -54,8 +54,8 @@ const HYPER_STEPS: f64 = 5.0;
 /// TIMELY (SIGCOMM 2015, algorithm 1), starting at the rate of the link.
 ///
 /// The paper updates the rate once per segment of 16 to 64 KB; here, as in the ns-3 module of ABM's authors, it is once
-/// per round trip. The paper's smallest round trip is the base RTT. It is a rate and no window that limits the sender: the
-/// window is the first one until the first ACK, then only the setting's largest. A loss is repaired and otherwise
+/// per round trip. The paper's smallest round trip is the base RTT. It is a rate and no window that limits the sender:
+/// the window is the first one until the first ACK, then only the setting's largest. A loss is repaired and otherwise
 /// ignored; a timeout allows one packet until the next ACK.
 #[derive(Clone, Debug)]
 pub struct Timely {

@@ -1,17 +1,20 @@
-//! UDP: sources that send by the clock, whatever the network does. A constant rate, a Poisson process, and either on and off.
+//! UDP: sources that send by the clock, whatever the network does. A constant rate, a Poisson process, and either on
+//! and off.
 //!
 //! # Time
 //!
-//! A source has a clock of its own that runs while it is on. At a constant rate the packet that follows `b` bytes on the wire is due
-//! when that clock shows `ceil(8 b / rate)`, counted from the start and not from the packet before: no rounding adds up. In a
-//! Poisson process the gaps are exponential, with the mean that gives the rate. A packet that falls due while the source is off
-//! leaves when the clock has run that far, so the mean rate of an on-off source is `rate * on / (on + off)`.
+//! A source has a clock of its own that runs while it is on. At a constant rate the packet that follows `b` bytes on
+//! the wire is due when that clock shows `ceil(8 b / rate)`, counted from the start and not from the packet before: no
+//! rounding adds up. In a Poisson process the gaps are exponential, with the mean that gives the rate. A packet that
+//! falls due while the source is off leaves when the clock has run that far, so the mean rate of an on-off source is
+//! `rate * on / (on + off)`.
 //!
 //! # Sizes
 //!
-//! The rate counts bytes on the wire, payload and header. Payloads are `mss`, or exponential with that mean, rounded up to whole bytes
-//! and limited to `max_payload`: with the default of 9,000 bytes (jumbo frames) and a mean of 1,460 bytes the limit takes 0.2% off
-//! the mean, with a mean of 500 bytes 2 in 100 million. Together with Poisson arrivals this is the traffic of M/M/1 and M/M/1/K.
+//! The rate counts bytes on the wire, payload and header. Payloads are `mss`, or exponential with that mean, rounded up
+//! to whole bytes and limited to `max_payload`: with the default of 9,000 bytes (jumbo frames) and a mean of 1,460
+//! bytes the limit takes 0.2% off the mean, with a mean of 500 bytes 2 in 100 million. Together with Poisson arrivals
+//! this is the traffic of M/M/1 and M/M/1/K.
 
 use super::TransportSettings;
 use super::config::Common;
@@ -338,7 +341,8 @@ impl UdpReceiver {
         Reply::Nothing
     }
 
-    /// Whether every packet has come in. A flow without end, one that was stopped before its end and one that lost a packet never is.
+    /// Whether every packet has come in. A flow without end, one that was stopped before its end and one that lost a
+    /// packet never is.
     #[inline]
     pub fn is_complete(&self) -> bool {
         self.packets == Some(self.received)
@@ -458,8 +462,8 @@ mod tests {
             sizes += f64::from(segment.payload);
             size_squares += f64::from(segment.payload) * f64::from(segment.payload);
         }
-        // 500 bytes at 8 Gb/s: 500 ns. An exponential mean has the relative error 1 / sqrt(count); its second moment is twice the
-        // square of the mean, with the relative error sqrt(5 / count). Four of those are allowed.
+        // 500 bytes at 8 Gb/s: 500 ns. An exponential mean has the relative error 1 / sqrt(count); its second moment is
+        // twice the square of the mean, with the relative error sqrt(5 / count). Four of those are allowed.
         let error = 4.0 / f64::from(count).sqrt();
         let near = |value: f64, exact: f64, error: f64| assert!((value / exact - 1.0).abs() < error, "{value} {exact}");
         let n = f64::from(count);

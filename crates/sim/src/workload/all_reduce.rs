@@ -62,8 +62,8 @@ fn tree(count: usize) -> Vec<Option<usize>> {
     (1..=count).map(|place| parent(place).map(|up| up - 1)).collect()
 }
 
-/// The second tree: the first one mirrored if the count is even, shifted by one place if it is odd, so that leaves of one
-/// are inner places of the other (for an odd count, one place is a leaf of both).
+/// The second tree: the first one mirrored if the count is even, shifted by one place if it is odd, so that leaves of
+/// one are inner places of the other (for an odd count, one place is a leaf of both).
 fn complement(first: &[Option<usize>]) -> Vec<Option<usize>> {
     let count = first.len();
     let moved = |place: usize| if count % 2 == 0 { count - 1 - place } else { (place + count - 1) % count };

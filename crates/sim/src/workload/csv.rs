@@ -1,8 +1,8 @@
 //! Flows from a file: `start_s,src,dst,bytes`, and `class` and `query` if wanted, in any order.
 //!
 //! Times are seconds from the start of the workload, decimal fractions down to the picosecond; they are read as they
-//! stand, not by way of a binary fraction. Flows with the same query are the responses to one query of their destination,
-//! which starts with the first of them.
+//! stand, not by way of a binary fraction. Flows with the same query are the responses to one query of their
+//! destination, which starts with the first of them.
 
 use super::WorkloadSettings;
 use super::planner::{Draft, Planner};

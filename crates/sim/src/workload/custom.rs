@@ -62,8 +62,8 @@ impl PartialEq for CustomWorkload {
 
 static REGISTERED: Registry<WorkloadEntry> = Registry::new();
 
-/// Makes a workload of another crate known by its name in scenarios, with one line about it. False, and nothing changes, if there is one of
-/// that name.
+/// Makes a workload of another crate known by its name in scenarios, with one line about it. False, and nothing
+/// changes, if there is one of that name.
 pub fn register_workload<W: WorkloadSettings>(name: &'static str, about: &'static str) -> bool {
     let read = |reader: &Reader<'_, '_>, name| {
         let settings = Arc::new(W::read(reader)?);

@@ -117,8 +117,8 @@ impl Destinations {
         (count > 0).then(|| self.nth(&self.part(racks, src), random.below(count) as usize))
     }
 
-    /// The hosts of so many different servers among the destinations of a host, of which each has `servers`: every choice as
-    /// likely as another, in a random order; all of them in their own order if that many are asked for.
+    /// The hosts of so many different servers among the destinations of a host, of which each has `servers`: every
+    /// choice as likely as another, in a random order; all of them in their own order if that many are asked for.
     pub(super) fn draw_servers(
         &self,
         racks: &Racks,

@@ -114,8 +114,8 @@ impl Draft {
         self.flows.len() as u32 - 1
     }
 
-    /// Flow `after` waits for flow `before`, which arrives where `after` starts. From now on the start of `after` counts
-    /// from the last arrival that it waits for.
+    /// Flow `after` waits for flow `before`, which arrives where `after` starts. From now on the start of `after`
+    /// counts from the last arrival that it waits for.
     pub fn wait(&mut self, before: u32, after: u32) {
         debug_assert_eq!(self.flows[before as usize].dst, self.flows[after as usize].src);
         self.flows[after as usize].waits_for += 1;
@@ -123,8 +123,8 @@ impl Draft {
     }
 }
 
-/// Plans all workloads of a scenario. Flows are in the order of (start, workload, number within the workload), where the
-/// start of a flow that waits for others is the span after the last of them; queries are in the same order.
+/// Plans all workloads of a scenario. Flows are in the order of (start, workload, number within the workload), where
+/// the start of a flow that waits for others is the span after the last of them; queries are in the same order.
 pub fn plan(
     workloads: &[WorkloadConfig],
     network: &NetworkPlan,

@@ -6,7 +6,8 @@ use super::pattern::{Pattern, Reach};
 use super::racks::Racks;
 use forebay_settings::{Diagnostic, Table, Value, nearest};
 
-const FORMS: &str = "write \"all\", a range such as \"0-31\", the name of a host or of a switch (its hosts), or a list of \
+const FORMS: &str = "write \"all\", a range such as \"0-31\", the name of a host or of a switch (its hosts), or a \
+ list of \
                      host numbers and such texts";
 
 /// The words for [`Reach`].

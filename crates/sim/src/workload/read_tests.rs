@@ -103,7 +103,8 @@ fn the_other_kinds() {
         "kind = \"long-lived\"\npairs = [[0, 40], [\"host1\", \"host2\"]]\ncount = 2",
         "kind = \"long-lived\"\npattern = \"inter-leaf\"\nfrom = \"leaf0\"",
         "kind = \"on-off\"\nsizes = \"30KB\"\nperiod = \"1ms\"\nphase = \"same\"\njitter = \"1us\"",
-        "kind = \"request-response\"\nrequest = \"100B\"\nsizes = \"fb_kv_hkust\"\nclients = \"0-3\"\nservers = \"4-7\"\n\
+        "kind = \"request-response\"\nrequest = \"100B\"\nsizes = \"fb_kv_hkust\"\nclients = \"0-3\"\n\
+         servers = \"4-7\"\n\
          think = \"1ms\"\nthink_time = \"constant\"\nsessions = 4",
         "kind = \"incast\"\narrivals = \"once\"\nhosts = [0]\nrequest = \"1MB\"",
     ] {
@@ -114,130 +115,123 @@ fn the_other_kinds() {
     }
 }
 
+/// A text, the line and the key of its mistake, and words of the problem and of the remedy.
+type Mistake = (&'static str, usize, &'static str, &'static str, &'static str);
+
+const MISTAKES: &[Mistake] = &[
+    ("name = \"x\"", 1, "kind", "missing", "poisson"),
+    ("kind = \"poison\"", 2, "kind", "\"poison\" is unknown", "did you mean \"poisson\"?"),
+    ("kind = \"csv\"\npth = \"x\"", 3, "pth", "no such key", "did you mean path?"),
+    ("kind = \"csv\"\nload = 1.0", 3, "load", "does nothing with kind = \"csv\"", "remove"),
+    ("kind = \"csv\"\npath = \"no.csv\"", 3, "path", "there is no file ./no.csv", "directory"),
+    ("kind = \"csv\"\nclass = 2", 3, "class", "there is no class 2: a port has 2 queues", "0 to 1"),
+    ("kind = \"csv\"\nclasses = 2", 3, "classes", "does nothing with kind = \"csv\"", "remove"),
+    ("kind = \"incast\"\nclass = 1\nclasses = 2", 4, "classes", "no 2 classes from 1 on", "1 to 1"),
+    ("kind = \"incast\"\nclasses = \"any\"", 3, "classes", "\"any\" is unknown", "all"),
+    ("kind = \"incast\"\nclasses = 0", 3, "classes", "0 is not enough", "at least 1"),
+    ("kind = \"csv\"\nstart = \"1s\"", 3, "start", "stops at 100ms", "earlier"),
+    ("kind = \"poisson\"\nload = 0.1", 1, "sizes", "missing", "websearch"),
+    (
+        "kind = \"poisson\"\nsizes = \"websaerch\"\nload = 0.1",
+        3,
+        "sizes",
+        "no distribution",
+        "did you mean \"websearch\"?",
+    ),
+    ("kind = \"poisson\"\nsizes = \"a.txt\"\nload = 0.1", 3, "sizes", "there is no file", "directory"),
+    (
+        "kind = \"poisson\"\nsizes = { uniform = [9, 8] }\nload = 0.1",
+        3,
+        "sizes.uniform",
+        "9B is larger than 8B",
+        "smallest",
+    ),
+    (
+        "kind = \"poisson\"\nsizes = { points = [[1, 0.5], [2, 0.9]] }\nload = 0.1",
+        3,
+        "sizes.points",
+        "does not reach 1",
+        "add",
+    ),
+    (
+        "kind = \"poisson\"\nsizes = \"9KB\"\ninterpolation = \"step\"\nload = 1",
+        4,
+        "interpolation",
+        "no points",
+        "remove",
+    ),
+    ("kind = \"poisson\"\nsizes = \"0B\"\nload = 0.1", 3, "sizes", "0B is not the size of a flow", "1 byte"),
+    ("kind = \"poisson\"\nsizes = \"websearch\"", 1, "load", "missing", "load = 0.4"),
+    ("kind = \"poisson\"\nsizes = \"websearch\"\nload = -1", 4, "load", "not above 0", "above 0"),
+    ("kind = \"poisson\"\nsizes = \"websearch\"\nload = 0.1\nrate = 5", 5, "rate", "load, too", "either"),
+    (
+        "kind = \"poisson\"\nsizes = \"websearch\"\nload_of = \"uplinks\"\nrate = 5",
+        4,
+        "load_of",
+        "nothing with a rate",
+        "load",
+    ),
+    ("kind = \"poisson\"\nsizes = \"1B\"\nload = 0.5", 4, "load", "headers included", "allow_overload"),
+    (
+        "kind = \"poisson\"\nsizes = \"1KB\"\nrate = 1e12\nallow_overload = true",
+        4,
+        "rate",
+        "100000000000 flows",
+        "at most 50000000",
+    ),
+    (
+        "kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nto = 3\nfrom = [3]",
+        5,
+        "to",
+        "anybody to send to",
+        "other hosts",
+    ),
+    ("kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = \"0-64\"", 5, "from", "no host 64", "0 to 63"),
+    ("kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = \"laef0\"", 5, "from", "no host and no switch", "FORMS"),
+    (
+        "kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = [1, \"0-3\"]",
+        5,
+        "from",
+        "host 1 is there twice",
+        "once",
+    ),
+    ("kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = \"spine0\"", 5, "from", "no hosts at spine0", "FORMS"),
+    ("kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = []", 5, "from", "no hosts in this set", "FORMS"),
+    ("kind = \"incast\"\nrequest = \"30%\"\nrate = 1\nfan_in = 64", 5, "fan_in", "only 63 to ask", "at most 63"),
+    (
+        "kind = \"incast\"\nrequest = 9\nrate = 1\nservers_per_host = 0",
+        5,
+        "servers_per_host",
+        "cannot have 0",
+        "1 to 1024",
+    ),
+    ("kind = \"incast\"\nrequest = \"x%\"\nrate = 1", 3, "request", "share of the buffer, 3.93216MB", "30%"),
+    ("kind = \"incast\"\nrequest = 9\nrate = 1\narrivals = \"once\"", 4, "rate", "nothing with arrivals", "remove"),
+    ("kind = \"incast\"\nrequest = 9", 1, "rate", "missing", "rate"),
+    ("kind = \"permutation\"\nbytes = 9\nhosts = [4]", 4, "hosts", "at least two", "more"),
+    ("kind = \"all-reduce\"\nbytes = 63", 3, "bytes", "63B cannot be cut into 64 parts", "a byte for each host"),
+    ("kind = \"all-reduce\"\nbytes = 999\nchunks = 2", 4, "chunks", "a ring cuts", "remove"),
+    ("kind = \"all-to-all\"\nbytes = 999\nevery = \"0s\"", 4, "every", "is 0", "1ms"),
+    ("kind = \"all-to-all\"\nbytes = 999\nevery = \"1ns\"", 4, "every", "flows", "at most"),
+    ("kind = \"long-lived\"\npairs = [[0, 0]]", 3, "pairs", "sends to itself", "another"),
+    ("kind = \"long-lived\"\npairs = [[0, 1]]\nto = 5", 4, "to", "there are pairs, too", "either"),
+    ("kind = \"long-lived\"\npairs = 7", 3, "pairs", "not a list of pairs", "such as"),
+    (
+        "kind = \"request-response\"\nrequest = 9\nsizes = 9\nclients = 3\nservers = 3",
+        6,
+        "servers",
+        "no server but itself",
+        "another",
+    ),
+];
+
 #[test]
 fn mistakes_are_explained_where_they_stand() {
-    for (text, line, field, problem, remedy) in [
-        ("name = \"x\"", 1, "kind", "missing", "poisson"),
-        ("kind = \"poison\"", 2, "kind", "\"poison\" is unknown", "did you mean \"poisson\"?"),
-        ("kind = \"csv\"\npth = \"x\"", 3, "pth", "no such key", "did you mean path?"),
-        ("kind = \"csv\"\nload = 1.0", 3, "load", "does nothing with kind = \"csv\"", "remove"),
-        ("kind = \"csv\"\npath = \"no.csv\"", 3, "path", "there is no file ./no.csv", "directory"),
-        ("kind = \"csv\"\nclass = 2", 3, "class", "there is no class 2: a port has 2 queues", "0 to 1"),
-        ("kind = \"csv\"\nclasses = 2", 3, "classes", "does nothing with kind = \"csv\"", "remove"),
-        ("kind = \"incast\"\nclass = 1\nclasses = 2", 4, "classes", "no 2 classes from 1 on", "1 to 1"),
-        ("kind = \"incast\"\nclasses = \"any\"", 3, "classes", "\"any\" is unknown", "all"),
-        ("kind = \"incast\"\nclasses = 0", 3, "classes", "0 is not enough", "at least 1"),
-        ("kind = \"csv\"\nstart = \"1s\"", 3, "start", "stops at 100ms", "earlier"),
-        ("kind = \"poisson\"\nload = 0.1", 1, "sizes", "missing", "websearch"),
-        (
-            "kind = \"poisson\"\nsizes = \"websaerch\"\nload = 0.1",
-            3,
-            "sizes",
-            "no distribution",
-            "did you mean \"websearch\"?",
-        ),
-        ("kind = \"poisson\"\nsizes = \"a.txt\"\nload = 0.1", 3, "sizes", "there is no file", "directory"),
-        (
-            "kind = \"poisson\"\nsizes = { uniform = [9, 8] }\nload = 0.1",
-            3,
-            "sizes.uniform",
-            "9B is larger than 8B",
-            "smallest",
-        ),
-        (
-            "kind = \"poisson\"\nsizes = { points = [[1, 0.5], [2, 0.9]] }\nload = 0.1",
-            3,
-            "sizes.points",
-            "does not reach 1",
-            "add",
-        ),
-        (
-            "kind = \"poisson\"\nsizes = \"9KB\"\ninterpolation = \"step\"\nload = 1",
-            4,
-            "interpolation",
-            "no points",
-            "remove",
-        ),
-        ("kind = \"poisson\"\nsizes = \"0B\"\nload = 0.1", 3, "sizes", "0B is not the size of a flow", "1 byte"),
-        ("kind = \"poisson\"\nsizes = \"websearch\"", 1, "load", "missing", "load = 0.4"),
-        ("kind = \"poisson\"\nsizes = \"websearch\"\nload = -1", 4, "load", "not above 0", "above 0"),
-        ("kind = \"poisson\"\nsizes = \"websearch\"\nload = 0.1\nrate = 5", 5, "rate", "load, too", "either"),
-        (
-            "kind = \"poisson\"\nsizes = \"websearch\"\nload_of = \"uplinks\"\nrate = 5",
-            4,
-            "load_of",
-            "nothing with a rate",
-            "load",
-        ),
-        ("kind = \"poisson\"\nsizes = \"1B\"\nload = 0.5", 4, "load", "headers included", "allow_overload"),
-        (
-            "kind = \"poisson\"\nsizes = \"1KB\"\nrate = 1e12\nallow_overload = true",
-            4,
-            "rate",
-            "100000000000 flows",
-            "at most 50000000",
-        ),
-        (
-            "kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nto = 3\nfrom = [3]",
-            5,
-            "to",
-            "anybody to send to",
-            "other hosts",
-        ),
-        ("kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = \"0-64\"", 5, "from", "no host 64", "0 to 63"),
-        (
-            "kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = \"laef0\"",
-            5,
-            "from",
-            "no host and no switch",
-            "FORMS",
-        ),
-        (
-            "kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = [1, \"0-3\"]",
-            5,
-            "from",
-            "host 1 is there twice",
-            "once",
-        ),
-        (
-            "kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = \"spine0\"",
-            5,
-            "from",
-            "no hosts at spine0",
-            "FORMS",
-        ),
-        ("kind = \"poisson\"\nsizes = \"1MB\"\nload = 0.1\nfrom = []", 5, "from", "no hosts in this set", "FORMS"),
-        ("kind = \"incast\"\nrequest = \"30%\"\nrate = 1\nfan_in = 64", 5, "fan_in", "only 63 to ask", "at most 63"),
-        (
-            "kind = \"incast\"\nrequest = 9\nrate = 1\nservers_per_host = 0",
-            5,
-            "servers_per_host",
-            "cannot have 0",
-            "1 to 1024",
-        ),
-        ("kind = \"incast\"\nrequest = \"x%\"\nrate = 1", 3, "request", "share of the buffer, 3.93216MB", "30%"),
-        ("kind = \"incast\"\nrequest = 9\nrate = 1\narrivals = \"once\"", 4, "rate", "nothing with arrivals", "remove"),
-        ("kind = \"incast\"\nrequest = 9", 1, "rate", "missing", "rate"),
-        ("kind = \"permutation\"\nbytes = 9\nhosts = [4]", 4, "hosts", "at least two", "more"),
-        ("kind = \"all-reduce\"\nbytes = 63", 3, "bytes", "63B cannot be cut into 64 parts", "a byte for each host"),
-        ("kind = \"all-reduce\"\nbytes = 999\nchunks = 2", 4, "chunks", "a ring cuts", "remove"),
-        ("kind = \"all-to-all\"\nbytes = 999\nevery = \"0s\"", 4, "every", "is 0", "1ms"),
-        ("kind = \"all-to-all\"\nbytes = 999\nevery = \"1ns\"", 4, "every", "flows", "at most"),
-        ("kind = \"long-lived\"\npairs = [[0, 0]]", 3, "pairs", "sends to itself", "another"),
-        ("kind = \"long-lived\"\npairs = [[0, 1]]\nto = 5", 4, "to", "there are pairs, too", "either"),
-        ("kind = \"long-lived\"\npairs = 7", 3, "pairs", "not a list of pairs", "such as"),
-        (
-            "kind = \"request-response\"\nrequest = 9\nsizes = 9\nclients = 3\nservers = 3",
-            6,
-            "servers",
-            "no server but itself",
-            "another",
-        ),
-    ] {
+    for (text, line, field, problem, remedy) in MISTAKES {
         let error = try_read(text).expect_err(text);
-        assert_eq!((error.line, error.field.as_str()), (Some(line), field), "{text}\n{error}");
+        assert_eq!((error.line, error.field.as_str()), (Some(*line), *field), "{text}\n{error}");
         assert!(error.problem.contains(problem), "{text}\n{error}");
-        let remedy = if remedy == "FORMS" { "write \"all\"" } else { remedy };
+        let remedy = if *remedy == "FORMS" { "write \"all\"" } else { remedy };
         assert!(error.remedy.contains(remedy), "{text}\n{error}");
     }
 }

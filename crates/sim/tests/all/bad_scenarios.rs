@@ -172,15 +172,18 @@ fn whole_files() {
         ("no topology", "duration = \"1ms\"\n"),
         (
             "no buffer",
-            "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n[policy]\nkind = \"cs\"\n",
+            "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+             [policy]\nkind = \"cs\"\n",
         ),
         (
             "no policy",
-            "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n[switch]\nbuffer = \"1MB\"\n",
+            "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+             [switch]\nbuffer = \"1MB\"\n",
         ),
         (
             "no traffic",
-            "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n[switch]\nbuffer = \"1MB\"\n[policy]\nkind = \"cs\"\n",
+            "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+             [switch]\nbuffer = \"1MB\"\n[policy]\nkind = \"cs\"\n",
         ),
         ("a switch file", "ports = 4\nrate = \"10Gbps\"\nbuffer = \"1MB\"\n[policy]\nkind = \"cs\"\n"),
     ] {
@@ -278,7 +281,8 @@ fn switches() {
             (
                 "mirroring with one queue",
                 "[switches.leaf1]",
-                "[switches.leaf1.mirror]\n[switches.leaf1.policy]\nkind = \"cs\"\n[switches.leaf1.scheduler]\nkind = \"fifo\"\n[switches.leaf1]\nqueues = 1",
+                "[switches.leaf1.mirror]\n[switches.leaf1.policy]\nkind = \"cs\"\n[switches.leaf1.scheduler]\n\
+                 kind = \"fifo\"\n[switches.leaf1]\nqueues = 1",
             ),
             (
                 "a class that headers cannot have",

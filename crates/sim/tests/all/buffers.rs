@@ -64,7 +64,8 @@ fn classes_have_their_queues() {
     let of_class = |class: u8, src: u32| FlowSpec { class, ..flow(0, src, src + 2, 20 * 1_460) };
     let result = run_flows(text, &[of_class(1, 0), of_class(2, 1)]);
     let offered = |switch, port, number| queue(&result, switch, port, number).counters.offered.packets;
-    // The left switch's port 2 leads to the right one; its ports 0 and 1 to the senders. The right switch has its hosts at 0 and 1.
+    // The left switch's port 2 leads to the right one; its ports 0 and 1 to the senders. The right switch has its hosts
+    // at 0 and 1.
     assert_eq!([0, 1, 2, 3].map(|number| offered(0, 2, number)), [0, 20, 20, 0]);
     assert_eq!([0, 1, 2, 3].map(|number| offered(1, 0, number)), [0, 20, 0, 0]);
     assert_eq!([0, 1, 2, 3].map(|number| offered(1, 1, number)), [0, 0, 20, 0]);
@@ -75,8 +76,8 @@ fn classes_have_their_queues() {
     assert!(first.fct().unwrap().ps() - first.ideal.ps() <= 1_200_000, "{first:?}");
 }
 
-/// ABM lets unscheduled packets in with an alpha of their own: with it far above the other, the first window of a new flow is let in
-/// where an old flow's packets are dropped.
+/// ABM lets unscheduled packets in with an alpha of their own: with it far above the other, the first window of a new
+/// flow is let in where an old flow's packets are dropped.
 #[test]
 fn unscheduled_packets_have_an_alpha_of_their_own() {
     let text = |alpha: &str| {

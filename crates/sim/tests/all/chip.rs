@@ -1,5 +1,5 @@
-//! Switches that are programmable chips: when what comes where, what is counted, and what is refused. What programs decide is tested in
-//! `forebay-pisa`.
+//! Switches that are programmable chips: when what comes where, what is counted, and what is refused. What programs
+//! decide is tested in `forebay-pisa`.
 
 use crate::common;
 
@@ -56,9 +56,9 @@ fn header_at(result: &RunResult) -> Option<Instant> {
 
 #[test]
 fn a_deflected_packet_is_cut_and_comes_around() {
-    // All three arrive after 2.2 us: one is sent until 3.4 us, one waits, one is deflected. The deflection port takes it at once, so its
-    // header is sent around from 2.2 us to 2.20512 us, is back at 3.20512 us, and goes before the packet that waits: 3.4 us to
-    // 3.4512 us, and 1 us to the host.
+    // All three arrive after 2.2 us: one is sent until 3.4 us, one waits, one is deflected. The deflection port takes
+    // it at once, so its header is sent around from 2.2 us to 2.20512 us, is back at 3.20512 us, and goes before the
+    // packet that waits: 3.4 us to 3.4512 us, and 1 us to the host.
     for (chip, at_the_host) in [
         ("", 4_451_200),
         ("latency = \"1.5us\"", 5_651_200),
@@ -122,15 +122,16 @@ fn a_meter_cuts_at_ingress_before_the_queue_is_full() {
 
 #[test]
 fn a_notification_reaches_all_pipelines_after_two_passes() {
-    // Pipelines of two ports. Hosts 2 to 7 send to host 0, one packet each: four are deflected, and each of them notifies the three
-    // other pipelines and its own.
+    // Pipelines of two ports. Hosts 2 to 7 send to host 0, one packet each: four are deflected, and each of them
+    // notifies the three other pipelines and its own.
     let text = network(8, "trim", "ports_per_pipeline = 2\nkeep_controls = true\nlatency = \"500ns\"");
     let text = text.replace("[transport.ndp]\n        ack_class = 0", "[transport.udp]");
     let result = run_flows(&text, &at_once(2..8));
     let chip = &result.chips[0];
     assert_eq!(chip.pipelines.len(), 4);
     assert_eq!(chip.pipelines.iter().map(|pipeline| pipeline.trimmed_at_egress).sum::<u64>(), 4);
-    // The first pipeline saw no packet, and hears of all four: the first time 2.2 us and twice 505.12 ns after the start.
+    // The first pipeline saw no packet, and hears of all four: the first time 2.2 us and twice 505.12 ns after the
+    // start.
     assert_eq!(chip.controls.len(), 4, "{:?}", chip.controls);
     assert_eq!(chip.controls[0].at, Instant::from_ps(2_200_000 + 2 * 505_120));
     assert!(chip.controls.iter().all(|note| note.value == 0), "port 0 is congested: {:?}", chip.controls);
@@ -139,8 +140,9 @@ fn a_notification_reaches_all_pipelines_after_two_passes() {
 
 #[test]
 fn egress_drops_the_head_of_a_long_queue() {
-    // Occamy's program with alpha 1 on a buffer of 100 cells of 1,500 bytes. One queue may have half; another that fills up makes the
-    // first one over-allocated, and its packets are dropped as they leave, faster than its wire could send them.
+    // Occamy's program with alpha 1 on a buffer of 100 cells of 1,500 bytes. One queue may have half; another that
+    // fills up makes the first one over-allocated, and its packets are dropped as they leave, faster than its wire
+    // could send them.
     let text = r#"
         duration = "1ms"
         drain = "1ms"
@@ -232,7 +234,8 @@ fn every_program_conserves_packets_and_gives_the_same_twice() {
         ("trim", pipelines),
         (
             "trim",
-            "[chip]\nports_per_pipeline = 3\nlatency = \"100ns\"\n[chip.options]\nnotify = \"one\"\npessimistic = \"2us\"",
+            "[chip]\nports_per_pipeline = 3\nlatency = \"100ns\"\n[chip.options]\nnotify = \"one\"\n\
+             pessimistic = \"2us\"",
         ),
         ("trim", "[chip]\ndeflection_capacity = 2\nrecirculation_capacity = 1\nrecirculation_rate = \"100Mbps\""),
         ("trim-sonic", pipelines),
@@ -336,12 +339,13 @@ fn what_no_chip_can_be_is_refused() {
     assert!(error.contains("in one pipeline") && error.contains("give 6 or more"), "{error}");
 }
 
-/// A program of somebody's own, seen from the directory of the scenario, with its constants and table entries; the resolved scenario
-/// runs it from anywhere.
+/// A program of somebody's own, seen from the directory of the scenario, with its constants and table entries; the
+/// resolved scenario runs it from anywhere.
 #[test]
 fn a_program_from_a_file() {
     const PROGRAM: &str = "program own\nconstant ports\nconstant lost\nfield mine : 9\n\ningress\n\
-        table moved : exact(out_port 9) -> mine 9 size 64 @ 0\nstage 0\n  mine = moved(out_port)\nstage 1\n  drop when kind == DATA and mine == lost\n";
+        table moved : exact(out_port 9) -> mine 9 size 64 @ 0\nstage 0\n  mine = moved(out_port)\n\
+        stage 1\n  drop when kind == DATA and mine == lost\n";
     let directory = std::env::temp_dir().join(format!("forebay-own-program-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     std::fs::write(directory.join("own.pisa"), PROGRAM).unwrap();

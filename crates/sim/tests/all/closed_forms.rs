@@ -12,7 +12,8 @@ const TOPOLOGIES: [(&str, &str); 6] = [
     ("odd rates", "kind = \"single\"\nhosts = 16\nrate = \"7.777777Gbps\"\ndelay = \"333ns\""),
     (
         "slow middle",
-        "kind = \"dumbbell\"\nleft = 8\nright = 8\nrate = \"25Gbps\"\ndelay = \"0.7us\"\nbottleneck_rate = \"3.3Gbps\"\nbottleneck_delay = \"11us\"",
+        "kind = \"dumbbell\"\nleft = 8\nright = 8\nrate = \"25Gbps\"\ndelay = \"0.7us\"\n\
+         bottleneck_rate = \"3.3Gbps\"\nbottleneck_delay = \"11us\"",
     ),
     (
         "fast middle",
@@ -20,11 +21,13 @@ const TOPOLOGIES: [(&str, &str); 6] = [
     ),
     (
         "leaf-spine",
-        "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\nhost_rate = \"10Gbps\"\nuplink_rate = \"40Gbps\"\ndelay = \"500ns\"",
+        "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\nhost_rate = \"10Gbps\"\n\
+         uplink_rate = \"40Gbps\"\ndelay = \"500ns\"",
     ),
     (
         "three tiers",
-        "kind = \"fat-tree\"\nk = 4\nhost_rate = \"25Gbps\"\naggregation_rate = \"40Gbps\"\ncore_rate = \"13Gbps\"\ndelay = \"1us\"",
+        "kind = \"fat-tree\"\nk = 4\nhost_rate = \"25Gbps\"\naggregation_rate = \"40Gbps\"\ncore_rate = \"13Gbps\"\n\
+         delay = \"1us\"",
     ),
 ];
 
@@ -34,7 +37,8 @@ const TRANSPORTS: [(&str, &str); 7] = [
     ("cubic", "initial_window = \"flow\""),
     ("dctcp", "initial_window = \"flow\""),
     ("pfabric", "initial_window = \"flow\""),
-    // The timer runs from when a packet is handed to the host's link, where the last of a whole flow waits for a millisecond.
+    // The timer runs from when a packet is handed to the host's link, where the last of a whole flow waits for a
+    // millisecond.
     ("ndp", "initial_window = \"flow\"\nrto_min = \"1s\""),
     ("ndp", "initial_window = 2000\nrto_min = \"1s\""),
 ];
@@ -65,7 +69,8 @@ fn a_lone_flow_takes_its_ideal_time() {
     }
 }
 
-/// All paths of these networks are alike, and packets of a flow that is alone keep a distance: spraying changes nothing.
+/// All paths of these networks are alike, and packets of a flow that is alone keep a distance: spraying changes
+/// nothing.
 #[test]
 fn spraying_a_lone_flow_costs_nothing() {
     for routing in ["spray-random", "spray-round-robin"] {
@@ -81,7 +86,8 @@ fn spraying_a_lone_flow_costs_nothing() {
                 if *name == "leaf-spine" {
                     assert_eq!(record.fct(), Some(record.ideal), "{routing} on {name}");
                 } else {
-                    // With slow cores the packets overtake each other: more paths are faster than the one of the closed form.
+                    // With slow cores the packets overtake each other: more paths are faster than the one of the closed
+                    // form.
                     assert!(record.fct() <= Some(record.ideal), "{routing} on {name}");
                 }
             }
@@ -89,8 +95,8 @@ fn spraying_a_lone_flow_costs_nothing() {
     }
 }
 
-/// The sum written out for two links: the packets one after the other on the slower link, the first before it on the other, and
-/// both delays.
+/// The sum written out for two links: the packets one after the other on the slower link, the first before it on the
+/// other, and both delays.
 #[test]
 fn two_links_by_hand() {
     let text = r#"
@@ -120,8 +126,8 @@ fn two_links_by_hand() {
     let slow_last = 1_200_000 + 3_000_000 + 10 * 3_000_000 + 880_000 + 700_000;
     let result = run_flows(text, &[flow(0, 0, 1, bytes)]);
     assert_eq!(result.flows[0].fct().unwrap().ps(), slow_last);
-    // The other way round the slow link is the sender's own. The short packet has left it 880 ns after the last full one, which takes
-    // 1.2 us on the fast link: there the short one has to wait.
+    // The other way round the slow link is the sender's own. The short packet has left it 880 ns after the last full
+    // one, which takes 1.2 us on the fast link: there the short one has to wait.
     let slow_first = 10 * 3_000_000 + 700_000 + 1_200_000 + 352_000 + 3_000_000;
     let result = run_flows(text, &[flow(0, 1, 0, bytes)]);
     assert_eq!(result.flows[0].fct().unwrap().ps(), slow_first);
@@ -130,11 +136,13 @@ fn two_links_by_hand() {
     assert_eq!(result.flows[0].fct().unwrap().ps(), 1_200_000 + 3_000_000 + 3_000_000 + 82_000 + 700_000);
 }
 
-/// The sender knows that all has arrived when the last ACK, of 64 bytes, is back: two hops of delay and serialization later.
+/// The sender knows that all has arrived when the last ACK, of 64 bytes, is back: two hops of delay and serialization
+/// later.
 #[test]
 fn the_last_ack_comes_back_in_time() {
     let text = format!(
-        "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n{SWITCH}[transport.dctcp]\ninitial_window = \"flow\"\n"
+        "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+         {SWITCH}[transport.dctcp]\ninitial_window = \"flow\"\n"
     );
     for bytes in [1, 1_460, 50_000] {
         let record = run_flows(&text, &[flow(0, 0, 1, bytes)]).flows[0];
@@ -142,12 +150,14 @@ fn the_last_ack_comes_back_in_time() {
     }
 }
 
-/// With a window of w packets and a round trip of r, a flow that never sees congestion sends w packets each r as long as they
-/// take less than r to send: n rounds and what the last packets take. Linux paces them, and that is not part of the form.
+/// With a window of w packets and a round trip of r, a flow that never sees congestion sends w packets each r as long
+/// as they take less than r to send: n rounds and what the last packets take. Linux paces them, and that is not part of
+/// the form.
 #[test]
 fn a_fixed_window_paces_by_the_round_trip() {
     let text = format!(
-        "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"5us\"\n{SWITCH}[transport.reno]\nstack = \"rfc\"\ninitial_window = 4\nmax_window = 4\n"
+        "duration = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"5us\"\n\
+         {SWITCH}[transport.reno]\nstack = \"rfc\"\ninitial_window = 4\nmax_window = 4\n"
     );
     // A full packet: 1.2 us and 5 us, twice; an ACK 51.2 ns and 5 us, twice.
     let there = 2 * (1_200_000 + 5_000_000);

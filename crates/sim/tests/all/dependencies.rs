@@ -69,7 +69,8 @@ fn rounds_of_all_reduce_keep_their_time() {
 fn a_closed_loop_has_the_rate_of_its_round() {
     for (request, response, think_us) in [(100u64, 1_000u64, 0u64), (1_000, 20_000, 7), (1_460, 1_460, 50)] {
         let workload = format!(
-            "kind = \"request-response\"\nclients = [0]\nservers = [1]\nrequest = {request}\nsizes = {response}\nthink = \"{think_us}us\"\nthink_time = \"constant\""
+            "kind = \"request-response\"\nclients = [0]\nservers = [1]\nrequest = {request}\nsizes = {response}\n\
+             think = \"{think_us}us\"\nthink_time = \"constant\""
         );
         let result = run(&text(2, &workload));
         let round = alone(request) + alone(response) + think_us * 1_000_000;
@@ -87,7 +88,8 @@ fn a_closed_loop_has_the_rate_of_its_round() {
 /// Requests to those who respond: the responses start when the request is there.
 #[test]
 fn a_query_with_requests_starts_later() {
-    let workload = "kind = \"incast\"\narrivals = \"once\"\nhosts = [0]\nfrom = [1]\nfan_in = 1\nrequest = 14600\nrequest_bytes = 500";
+    let workload = "kind = \"incast\"\narrivals = \"once\"\nhosts = [0]\nfrom = [1]\nfan_in = 1\nrequest = 14600\n\
+     request_bytes = 500";
     let result = run(&text(2, workload));
     assert_eq!(result.queries[0].end.ps(), alone(500) + alone(14_600));
     assert_eq!(result.queries[0].ideal.ps(), alone(500) + alone(14_600));

@@ -47,8 +47,8 @@ fn endless(src: u32, dst: u32) -> FlowSpec {
     flow(0, src, dst, FlowInfo::ENDLESS)
 }
 
-/// Short flows of a host that sends an endless one, too, which has the link alone for 300 packets before them and for 100 between them.
-/// They come at different times of its packets.
+/// Short flows of a host that sends an endless one, too, which has the link alone for 300 packets before them and for
+/// 100 between them. They come at different times of its packets.
 fn beside_an_endless_flow(transport: &str, rate: Rate, bytes: u64, more: &str) -> RunResult {
     let text = single(4, &rate.to_string(), transport, more);
     let apart = rate.serialization(150_570).ps();
@@ -57,7 +57,8 @@ fn beside_an_endless_flow(transport: &str, rate: Rate, bytes: u64, more: &str) -
     run_flows(&text, &flows)
 }
 
-/// Without fair queueing, the mean slowdown of flows of ten packets at 10 Gb/s is 100 with Reno and DCTCP after 1.6 ms, and grows.
+/// Without fair queueing, the mean slowdown of flows of ten packets at 10 Gb/s is 100 with Reno and DCTCP after 1.6 ms,
+/// and grows.
 #[test]
 fn short_flows_hardly_see_an_endless_one_of_their_host() {
     for transport in WINDOWS {
@@ -68,8 +69,8 @@ fn short_flows_hardly_see_an_endless_one_of_their_host() {
                 let (mean, half) = interval(&slowdowns[..18]);
                 let worst = slowdowns.iter().copied().fold(0.0, f64::max);
                 println!("{transport} at {rate}, {bytes} bytes: mean {mean:.3} ± {half:.3}, worst {worst:.3}");
-                // Two packets may be on the wire, and an endless flow that pauses may have a packet to send before: of a flow of one packet over
-                // two links, a single one may wait longer than it takes.
+                // Two packets may be on the wire, and an endless flow that pauses may have a packet to send before: of
+                // a flow of one packet over two links, a single one may wait longer than it takes.
                 let below = if bytes > 1_460 { worst } else { mean + half };
                 assert!(below < 2.0, "{transport} at {rate}, {bytes} bytes: {slowdowns:.3?}");
                 // The link is not kept idle for them.
@@ -114,8 +115,8 @@ fn permutation(topology: &str, seed: u64, transport: &str, nic: &str) -> Vec<Flo
     run(&text).flows
 }
 
-/// Each host sends the data of one flow and the ACKs of another. ACKs do not wait behind a window of data any more: each flow may lose what
-/// its link needs for them, and no more.
+/// Each host sends the data of one flow and the ACKs of another. ACKs do not wait behind a window of data any more:
+/// each flow may lose what its link needs for them, and no more.
 #[test]
 fn no_flow_of_a_permutation_is_slower_but_for_acks_that_do_not_wait() {
     for transport in WINDOWS {
@@ -233,8 +234,8 @@ fn shares(flows: u32, transports: &[(&str, u32)], duration: &str) -> (Vec<f64>, 
     (shares.collect(), result)
 }
 
-/// Deficit round robin (Shreedhar and Varghese): what two flows that always have packets have sent in any time differs by less than a quantum
-/// and two packets; one packet more may be on its way at either end of the time.
+/// Deficit round robin (Shreedhar and Varghese): what two flows that always have packets have sent in any time differs
+/// by less than a quantum and two packets; one packet more may be on its way at either end of the time.
 #[test]
 fn endless_flows_of_a_host_share_its_link_equally() {
     let mixed = [("reno", 1_460), ("dctcp", 960), ("cubic", 8_960), ("udp", 460)];
@@ -255,8 +256,8 @@ fn endless_flows_of_a_host_share_its_link_equally() {
     }
 }
 
-/// What waits in front of a host's link at every instant, told by a trace of all its flows: bytes of each flow, with packets. Checks that flows
-/// keep their order, and that the wire has no more than `bql` bytes.
+/// What waits in front of a host's link at every instant, told by a trace of all its flows: bytes of each flow, with
+/// packets. Checks that flows keep their order, and that the wire has no more than `bql` bytes.
 fn most_waiting(trace: &[TraceEvent], host: u32, rate: Rate, bql: u64) -> BTreeMap<(u32, bool), (u64, usize)> {
     let mut waiting: BTreeMap<(u32, bool), VecDeque<(u32, u32)>> = BTreeMap::new();
     let mut most = BTreeMap::new();
@@ -327,14 +328,15 @@ fn what_waits_below_a_transport_is_bounded() {
     }
 }
 
-/// With segmentation offload, a segment of 43 packets follows whenever two segments' worth or less waits, by what packets take of memory: half as
-/// much again as their bytes. So 57 packets (128,250 of 129,000 bytes) and 43 wait.
+/// With segmentation offload, a segment of 43 packets follows whenever two segments' worth or less waits, by what
+/// packets take of memory: half as much again as their bytes. So 57 packets (128,250 of 129,000 bytes) and 43 wait.
 #[test]
 fn segments_wait_as_a_whole() {
     let rate = Rate::from_gbps(10);
     for transport in ["reno", "cubic", "dctcp"] {
         let own = "initial_window = 2000\nreceive_window = \"3MB\"\nrto_min = \"1s\"\npacing = false\n";
-        let more = "segmentation_offload = \"64KB\"\n[nic]\nkind = \"fifo\"\nsmall_queue = \"0us\"\n[measure]\ntrace_flows = [0]\n";
+        let more = "segmentation_offload = \"64KB\"\n[nic]\nkind = \"fifo\"\nsmall_queue = \"0us\"\n[measure]\n\
+         trace_flows = [0]\n";
         let text = single(2, "10Gbps", transport, &format!("{own}{more}"));
         let result = run_flows(&text, &[flow(0, 0, 1, 2_190_000)]);
         let most = most_waiting(&result.trace, 0, rate, 3_000);
@@ -344,7 +346,8 @@ fn segments_wait_as_a_whole() {
     }
 }
 
-/// A burst meets a limit: two packets are on the wire, so many wait, and the others are dropped, counted at the host and by flow.
+/// A burst meets a limit: two packets are on the wire, so many wait, and the others are dropped, counted at the host
+/// and by flow.
 #[test]
 fn what_is_above_a_limit_is_dropped_at_the_host() {
     for (nic, sent) in [
@@ -371,7 +374,8 @@ fn what_is_above_a_limit_is_dropped_at_the_host() {
     }
 }
 
-/// UDP does not look at what waits: it goes on at its rate, and what is above the limit of its flow is dropped. Others of its host do not suffer.
+/// UDP does not look at what waits: it goes on at its rate, and what is above the limit of its flow is dropped. Others
+/// of its host do not suffer.
 #[test]
 fn udp_beyond_its_share_is_dropped_at_its_host() {
     let more =

@@ -152,8 +152,8 @@ fn traffic_goes_on_over_other_paths() {
     assert_eq!(late.lost_to_failures, 0);
 }
 
-/// With the only path down a flow stalls, and completes after the repair: not before it, and not later than the timer's back-off,
-/// which at worst had just begun and doubles.
+/// With the only path down a flow stalls, and completes after the repair: not before it, and not later than the timer's
+/// back-off, which at worst had just begun and doubles.
 #[test]
 fn with_the_only_path_down_a_flow_waits_for_the_repair() {
     let repair = us(40_000);
@@ -167,8 +167,8 @@ fn with_the_only_path_down_a_flow_waits_for_the_repair() {
     assert_conserved(&result, "repair");
 }
 
-/// The sender's own link fails while a long queue stands in front of it: after the repair the link is free, not busy with what is
-/// lost.
+/// The sender's own link fails while a long queue stands in front of it: after the repair the link is free, not busy
+/// with what is lost.
 #[test]
 fn a_hosts_own_link_is_free_after_the_repair() {
     let managed = "[nic]\nkind = \"managed\"\nbuffer = \"100MB\"\n[nic.policy]\nkind = \"cs\"\n";
@@ -182,7 +182,8 @@ fn a_hosts_own_link_is_free_after_the_repair() {
             assert_eq!(late.fct(), Some(late.ideal), "{late:?}");
         }
         if nic.is_empty() {
-            // What waited is still there, but the new flow goes before it: only two packets of 1.2 us may be on the wire.
+            // What waited is still there, but the new flow goes before it: only two packets of 1.2 us may be on the
+            // wire.
             assert!(late.fct().unwrap().ps() <= late.ideal.ps() + 2 * 1_200_000, "{late:?}");
         }
         assert!(late.is_complete() && result.flows[0].is_complete());

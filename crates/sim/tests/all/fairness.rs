@@ -7,8 +7,8 @@ use forebay_sim::measure::RunResult;
 
 const SENDERS: usize = 16;
 
-/// Rounds of an incast in which the packets of all senders arrive at the same instants at a port whose queue is too short: from each
-/// round `16 x 4` packets, a queue of 20.
+/// Rounds of an incast in which the packets of all senders arrive at the same instants at a port whose queue is too
+/// short: from each round `16 x 4` packets, a queue of 20.
 fn rounds(seed: u64) -> RunResult {
     run(&format!(
         r#"
@@ -46,9 +46,9 @@ fn drops_by_sender(result: &RunResult) -> Vec<u64> {
     drops
 }
 
-/// Drops are spread evenly: chi square over the senders, with 15 degrees of freedom. The drops of a round are drawn without
-/// replacement, at most 4 of a sender, which makes the counts more even than independent draws; so the bound for those, 37.7 at a
-/// probability of 0.001, is on the safe side.
+/// Drops are spread evenly: chi square over the senders, with 15 degrees of freedom. The drops of a round are drawn
+/// without replacement, at most 4 of a sender, which makes the counts more even than independent draws; so the bound
+/// for those, 37.7 at a probability of 0.001, is on the safe side.
 #[test]
 fn drops_are_spread_evenly() {
     let mut patterns = Vec::new();

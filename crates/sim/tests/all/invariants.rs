@@ -1,5 +1,5 @@
-//! What holds in every run, whatever the policy, the transport and the scheduler: packets are conserved, a run can be repeated,
-//! and looking at it does not change it.
+//! What holds in every run, whatever the policy, the transport and the scheduler: packets are conserved, a run can be
+//! repeated, and looking at it does not change it.
 
 use crate::common;
 
@@ -16,7 +16,8 @@ const EXTRAS: [(&str, &str); 14] = [
     ("trimming", "[trim]\nkind = \"ndp\"\n[scheduler]\nkind = \"strict\"\n[routing]\nkind = \"spray-random\""),
     (
         "returning",
-        "[trim]\nkind = \"ndp\"\nreturn_to_sender = true\nheader_capacity = 4\n[scheduler]\nkind = \"strict\"\n[routing]\nkind = \"spray-round-robin\"",
+        "[trim]\nkind = \"ndp\"\nreturn_to_sender = true\nheader_capacity = 4\n[scheduler]\nkind = \"strict\"\n\
+         [routing]\nkind = \"spray-round-robin\"",
     ),
     ("cutting", "[trim]\nkind = \"cut-payload\"\nwatermark = \"8KB\"\n[scheduler]\nkind = \"wrr\""),
     ("mirroring", "[mirror]\n[scheduler]\nkind = \"strict\"\n[routing]\nkind = \"spray-random\""),
@@ -37,12 +38,14 @@ const EXTRAS: [(&str, &str); 14] = [
     ),
     (
         "short FIFOs",
-        "[nic]\nkind = \"fifo\"\nlimit = 9\nsmall_queue = \"1us\"\n[scheduler]\nkind = \"drr\"\n[ecn]\nkind = \"step\"\nthreshold = \"6KB\"",
+        "[nic]\nkind = \"fifo\"\nlimit = 9\nsmall_queue = \"1us\"\n[scheduler]\nkind = \"drr\"\n[ecn]\n\
+         kind = \"step\"\nthreshold = \"6KB\"",
     ),
     ("endless FIFOs", "[nic]\nkind = \"unlimited\"\n[scheduler]\nkind = \"rr\""),
 ];
 
-/// Schedulers that keep several queues of their own, or sort, take the place of a port's queues. PowerTCP's packets keep their path.
+/// Schedulers that keep several queues of their own, or sort, take the place of a port's queues. PowerTCP's packets
+/// keep their path.
 fn fits(extra: &str, mut text: String) -> String {
     if text.contains("[transport.powertcp]") {
         text = text.replace("spray-random", "ecmp").replace("spray-round-robin", "ecmp");
@@ -111,7 +114,8 @@ fn a_run_can_be_repeated() {
     });
 }
 
-/// Where the time of every complete flow went: all of it, to the picosecond, along a path from its source to its destination.
+/// Where the time of every complete flow went: all of it, to the picosecond, along a path from its source to its
+/// destination.
 fn assert_parts_are_completion_times(result: &RunResult, what: &str) {
     let complete: Vec<_> = (0u32..).zip(&result.flows).filter(|(_, flow)| flow.is_complete()).collect();
     assert_eq!(result.flow_times.len(), complete.len(), "{what}");
@@ -147,8 +151,8 @@ fn assert_drops_are_kept(result: &RunResult, what: &str) {
     }
 }
 
-/// Samples, timelines and traces only look. Samples are instants that no node's window crosses, so with other samples the nodes have
-/// other windows: if anything depended on the order of windows, it would show.
+/// Samples, timelines and traces only look. Samples are instants that no node's window crosses, so with other samples
+/// the nodes have other windows: if anything depended on the order of windows, it would show.
 #[test]
 fn looking_changes_nothing() {
     const MEASURES: [&str; 5] = [

@@ -1,4 +1,5 @@
-//! Networks that pause: what a cable needs of headroom is enough, and a cell less is not; frames, durations, response and watchdog.
+//! Networks that pause: what a cable needs of headroom is enough, and a cell less is not; frames, durations, response
+//! and watchdog.
 
 use crate::common::{flow, run_flows, scenario, us};
 use forebay_sim::flow::FlowSpec;
@@ -29,8 +30,8 @@ impl Cable {
         self.bytes.div_ceil(CELL)
     }
 
-    /// Cells of headroom that nothing is lost with: the packet that did not fit, and those that its sender starts to send before the
-    /// frame stops it. That takes the frame, both ways of the cable and the response.
+    /// Cells of headroom that nothing is lost with: the packet that did not fit, and those that its sender starts to
+    /// send before the frame stops it. That takes the frame, both ways of the cable and the response.
     fn headroom(self) -> u64 {
         let round = 2 * self.delay_ns * 1_000 + self.response_ns * 1_000 + self.time(64);
         (1 + round.div_ceil(self.time(self.bytes))) * self.cells()
@@ -78,7 +79,8 @@ impl Cable {
         )
     }
 
-    /// Hosts 1 and 2 keep the port to host 3 busy with class 0, which goes first, while host 0 sends `packets` of class 1 there.
+    /// Hosts 1 and 2 keep the port to host 3 busy with class 0, which goes first, while host 0 sends `packets` of class
+    /// 1 there.
     fn flows(self, packets: u64) -> Vec<FlowSpec> {
         let busy = 2 * packets * (self.bytes - 40);
         let start = 4 * self.time(self.bytes);

@@ -1,4 +1,5 @@
-//! Mirror on drop: when headers come back, which way they go, and what is counted. Conservation and determinism are in `invariants.rs`.
+//! Mirror on drop: when headers come back, which way they go, and what is counted. Conservation and determinism are in
+//! `invariants.rs`.
 
 use crate::common;
 
@@ -52,8 +53,9 @@ fn drops(result: &RunResult) -> u32 {
 
 #[test]
 fn a_header_comes_around_and_overtakes_what_waits() {
-    // All three arrive after 2.2 us: one is sent until 3.4 us, one waits, one is mirrored. Its header is sent around until
-    // 2.20512 us, is back at 3.20512 us with the default delay, and then goes before the packet that waits, until 3.4512 us.
+    // All three arrive after 2.2 us: one is sent until 3.4 us, one waits, one is mirrored. Its header is sent around
+    // until 2.20512 us, is back at 3.20512 us with the default delay, and then goes before the packet that waits, until
+    // 3.4512 us.
     for (mirror, at_the_host) in [
         ("", 4_451_200),
         ("delay = \"1.5us\"", 5_651_200),

@@ -1,5 +1,5 @@
-//! Our results against those of other simulators in the same settings; `docs/peers.md` has the tables and the reasons for what
-//! differs.
+//! Our results against those of other simulators in the same settings; `docs/peers.md` has the tables and the reasons
+//! for what differs.
 //!
 //! The peers ran one seed each; the tolerances are what our own seeds spread over, with a margin.
 
@@ -15,14 +15,14 @@ fn near(ours: f64, theirs: f64, share: f64) -> bool {
     (ours / theirs - 1.0).abs() <= share
 }
 
-/// The queries alone: everything is determined but the paths. Over 20 seeds p99 is 9.43 to 9.45, or 9.72 where two queries that
-/// start 29 us apart share uplinks; p50 8.23 to 8.57; occupancy 20.2 to 21.1%.
+/// The queries alone: everything is determined but the paths. Over 20 seeds p99 is 9.43 to 9.45, or 9.72 where two
+/// queries that start 29 us apart share uplinks; p50 8.23 to 8.57; occupancy 20.2 to 21.1%.
 #[test]
 fn a_query_alone_takes_as_long_as_in_ns3() {
     for policy in ["dt", "cs", "fab", "abm"] {
         let rows: Vec<AbmRow> = (1..=10).map(|seed| abm_alone(policy, seed)).collect();
-        // Which uplinks a flow takes is the seed's choice: where two queries that start 29 us apart meet on some, the slowest takes 3%
-        // longer. The other seeds agree to a tenth of a percent.
+        // Which uplinks a flow takes is the seed's choice: where two queries that start 29 us apart meet on some, the
+        // slowest takes 3% longer. The other seeds agree to a tenth of a percent.
         let agree = rows.iter().filter(|row| near(row.incast_p99, 9.437, 0.002)).count();
         let p99: Vec<f64> = rows.iter().map(|row| row.incast_p99).collect();
         assert!(agree >= 5, "{policy}: {p99:?}");
@@ -38,7 +38,8 @@ fn a_query_alone_takes_as_long_as_in_ns3() {
     }
 }
 
-/// Their very list of flows. Queries meet timeouts with DT and FAB, never with ABM; ABM uses the least buffer and CS the most.
+/// Their very list of flows. Queries meet timeouts with DT and FAB, never with ABM; ABM uses the least buffer and CS
+/// the most.
 #[test]
 fn abm_spares_the_queries_as_in_ns3() {
     let rows: Vec<Vec<AbmRow>> =

@@ -1,17 +1,17 @@
 //! Queueing theory: one port of a switch as M/D/1 and as M/M/1/K.
 //!
-//! Many hosts with fast links send packets at random times to one port with a slow link. Their sum is a Poisson process but for
-//! what the hosts' own links do: a packet delays the next one of its host if that comes within 1/400 of a service time, which one in
-//! thousands does.
+//! Many hosts with fast links send packets at random times to one port with a slow link. Their sum is a Poisson process
+//! but for what the hosts' own links do: a packet delays the next one of its host if that comes within 1/400 of a
+//! service time, which one in thousands does.
 
 use crate::common;
 
 use common::{assert_theory, port, run};
 
 const HOSTS: u32 = 32;
-/// A true value is outside of one in twenty 95% intervals, and runs with the same seed have the same gaps between packets, so that either
-/// all or none tend to be covered: those of seeds 1 to 12 are not. Over 300 seeds the loss of M/M/1/10 at a load of 1.2 is 0.19304 with a
-/// standard error of 0.00017, the theory is 0.19290.
+/// A true value is outside of one in twenty 95% intervals, and runs with the same seed have the same gaps between
+/// packets, so that either all or none tend to be covered: those of seeds 1 to 12 are not. Over 300 seeds the loss of
+/// M/M/1/10 at a load of 1.2 is 0.19304 with a standard error of 0.00017, the theory is 0.19290.
 const SEEDS: std::ops::RangeInclusive<u64> = 101..=120;
 /// The port of the left switch to the right one.
 const BOTTLENECK: (u32, u32) = (0, HOSTS);
@@ -51,8 +51,8 @@ fn scenario(seed: u64, load: f64, duration: &str, switch: &str, transport: &str)
     )
 }
 
-/// The mean wait is rho / (2 (1 - rho)) services (Pollaczek and Khinchine). By Little's law the mean number of packets that wait, which
-/// is what the samples show, is the wait times the arrival rate: rho^2 / (2 (1 - rho)).
+/// The mean wait is rho / (2 (1 - rho)) services (Pollaczek and Khinchine). By Little's law the mean number of packets
+/// that wait, which is what the samples show, is the wait times the arrival rate: rho^2 / (2 (1 - rho)).
 #[test]
 fn the_wait_in_m_d_1() {
     for (load, duration) in [(0.5, "600ms"), (0.8, "1200ms"), (0.9, "2500ms")] {
@@ -68,9 +68,10 @@ fn the_wait_in_m_d_1() {
     }
 }
 
-/// A queue of `capacity` packets behind the one that is being sent, which the core has let go when its transmission starts, is M/M/1/K
-/// with K = capacity + 1 places. An arrival is lost with the probability that all are taken,
-/// `(1 - rho) rho^K / (1 - rho^(K+1))`, as Poisson arrivals see time averages; `n` places are taken with `(1 - rho) rho^n / (1 - rho^(K+1))`.
+/// A queue of `capacity` packets behind the one that is being sent, which the core has let go when its transmission
+/// starts, is M/M/1/K with K = capacity + 1 places. An arrival is lost with the probability that all are taken, `(1 -
+/// rho) rho^K / (1 - rho^(K+1))`, as Poisson arrivals see time averages; `n` places are taken with `(1 - rho) rho^n /
+/// (1 - rho^(K+1))`.
 #[test]
 fn loss_and_queue_in_m_m_1_k() {
     const MEAN: f64 = 1_000.0;

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 fn script(rules: &str) -> Script {
     let text = format!(
-        "about = \"x\"\ncongestion_control = \"dctcp\"\nround_trip = \"40ms\"\n[[flow]]\nsegments = 60\n[[flow]]\nsegments = 2\n{rules}"
+        "about = \"x\"\ncongestion_control = \"dctcp\"\nround_trip = \"40ms\"\n[[flow]]\nsegments = 60\n[[flow]]\n\
+         segments = 2\n{rules}"
     );
     forebay_script::file::read("x.toml", &text).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -22,7 +23,8 @@ fn run(rules: &str) -> RunResult {
     let mut scenario = scenario(
         "duration = \"30s\"\n[topology]\nkind = \"single\"\nhosts = 2\nrate = \"10Mbps\"\ndelay = \"1us\"\n\
          [switch]\nbuffer = \"1MB\"\n[policy]\nkind = \"cs\"\n\
-         [transport.dctcp]\nstack = \"rfc\"\nmss = 1448\nheader = 66\nack_bytes = 66\nhandshake = true\nrto_min = \"200ms\"\nrto_initial = \"1s\"\n\
+         [transport.dctcp]\nstack = \"rfc\"\nmss = 1448\nheader = 66\nack_bytes = 66\nhandshake = true\n\
+         rto_min = \"200ms\"\nrto_initial = \"1s\"\n\
          [[workload]]\nkind = \"permutation\"\nbytes = 1\ntransport = \"dctcp\"\n[measure]\nsample = \"100ms\"\n",
     );
     scenario.switches[0].script = Some(Arc::new(script(rules)));
@@ -44,8 +46,8 @@ fn sent(result: &RunResult, segment: u32, count: u32) -> Option<u64> {
     of(result, 0).iter().find(is).map(|event| event.at.ps())
 }
 
-/// From the arrival of a packet at the switch to the arrival of the reply: half a round trip, the wire, the cable, and the reply's
-/// 66 bytes at the 100 Gb/s of hosts.
+/// From the arrival of a packet at the switch to the arrival of the reply: half a round trip, the wire, the cable, and
+/// the reply's 66 bytes at the 100 Gb/s of hosts.
 fn replied(bytes: u64) -> u64 {
     20_000_000_000 + bytes * 800_000 + 1_000_000 + 66 * 80 + 1_000_000
 }
@@ -72,9 +74,8 @@ fn packets_go_on_after_half_a_round_trip() {
 
 #[test]
 fn what_is_named_is_dropped_and_sent_again() {
-    let result = run(
-        "[[drop]]\nflow = 0\nsegment = [20, 30]\n[[drop]]\nflow = 0\nack = 5\n[[drop]]\nflow = 1\nhandshake = \"syn\"\n",
-    );
+    let result = run("[[drop]]\nflow = 0\nsegment = [20, 30]\n[[drop]]\nflow = 0\nack = 5\n[[drop]]\nflow = 1\n\
+         handshake = \"syn\"\n");
     let dropped: Vec<String> = result
         .script
         .iter()

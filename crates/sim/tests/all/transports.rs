@@ -6,8 +6,8 @@ use common::{flow, interval, jain, port, run, run_flows, us};
 use forebay_sim::flow::FlowRecord;
 use forebay_sim::measure::RunResult;
 
-/// `flows` endless flows from hosts of their own through one link, each to a host of its own. The link is the port of the left switch
-/// behind those of its hosts.
+/// `flows` endless flows from hosts of their own through one link, each to a host of its own. The link is the port of
+/// the left switch behind those of its hosts.
 fn dumbbell(
     seed: u64,
     flows: u32,
@@ -53,16 +53,17 @@ fn queue_from(result: &RunResult, from_us: u64) -> Vec<f64> {
     samples.map(|sample| sample.longest_bytes.as_f64() / 1_500.0).collect()
 }
 
-/// Alizadeh et al. 2010, section 3.3: with N synchronized flows the queue goes up to `K + N` packets and down from there by
-/// `A = N (W + 1) alpha / 2`, where `W = (C RTT + K) / N` and `alpha^2 (1 - alpha / 4) = (2 W + 1) / (W + 1)^2`. For a small alpha that is
-/// the paper's `1/2 sqrt(2 N (C RTT + K))`. The link never idles if `K > C RTT / 7`.
+/// Alizadeh et al. 2010, section 3.3: with N synchronized flows the queue goes up to `K + N` packets and down from
+/// there by `A = N (W + 1) alpha / 2`, where `W = (C RTT + K) / N` and `alpha^2 (1 - alpha / 4) = (2 W + 1) / (W +
+/// 1)^2`. For a small alpha that is the paper's `1/2 sqrt(2 N (C RTT + K))`. The link never idles if `K > C RTT / 7`.
 ///
-/// The top is a matter of one round trip and must be met to a packet or two. The bottom depends on how well all flows cut at once and on
-/// their estimates of alpha: the smaller the windows the coarser these are, and the lower the queue falls at worst, which is what the
-/// thousandth of the samples shows that is taken here. With 40 flows windows are of 3.4 packets.
+/// The top is a matter of one round trip and must be met to a packet or two. The bottom depends on how well all flows
+/// cut at once and on their estimates of alpha: the smaller the windows the coarser these are, and the lower the queue
+/// falls at worst, which is what the thousandth of the samples shows that is taken here. With 40 flows windows are of
+/// 3.4 packets.
 ///
-/// The theory knows no delayed ACKs, no integers for alpha and no reduction over a round trip: this is the stack by the RFCs. With Linux's the
-/// swing of two flows is half as large again (16 packets, not 10.9).
+/// The theory knows no delayed ACKs, no integers for alpha and no reduction over a round trip: this is the stack by the
+/// RFCs. With Linux's the swing of two flows is half as large again (16 packets, not 10.9).
 #[test]
 fn dctcp_swings_around_its_threshold() {
     for (flows, threshold) in [(2u32, 40u32), (10, 40), (40, 65)] {
@@ -103,7 +104,8 @@ fn dctcp_swings_around_its_threshold() {
         let ((top, _), (bottom, _)) = (interval(&tops), interval(&bottoms));
         let swing = top - bottom;
         println!(
-            "DCTCP N={flows} K={threshold}: top {top:.1} (theory {}), amplitude {swing:.1} (theory {amplitude:.1}, for small alpha {small:.1})",
+            "DCTCP N={flows} K={threshold}: top {top:.1} (theory {}), amplitude {swing:.1} (theory {amplitude:.1}, \
+             for small alpha {small:.1})",
             k + n
         );
         assert!((top - (k + n)).abs() <= 2.0, "N={flows}: {top}");
@@ -157,15 +159,18 @@ const NDP: &str = r#"
     ack_class = 0
     "#;
 
-/// Handley et al. 2017: with trimming and pulls an incast of any size takes as long as the last link needs for the data. Some headers
-/// do not fit their queue when 64 hosts and more start at once; nothing is returned to senders here, so timers see to them, and as there
-/// is always enough else to send, they cost nothing. The headers themselves take 1.3% of the link.
+/// Handley et al. 2017: with trimming and pulls an incast of any size takes as long as the last link needs for the
+/// data. Some headers do not fit their queue when 64 hosts and more start at once; nothing is returned to senders here,
+/// so timers see to them, and as there is always enough else to send, they cost nothing. The headers themselves take
+/// 1.3% of the link.
 #[test]
 fn ndp_incasts_take_the_time_of_the_last_link() {
     for fan_in in [8u32, 64, 127] {
         let text = format!(
-            "duration = \"1us\"\ndrain = \"1s\"\n[topology]\nkind = \"single\"\nhosts = {}\nrate = \"10Gbps\"\ndelay = \"1us\"\n{NDP}\n\
-             [[workload]]\nkind = \"incast\"\narrivals = \"once\"\nhosts = [0]\nrequest = {}\nfan_in = {fan_in}\nclass = 1\n",
+            "duration = \"1us\"\ndrain = \"1s\"\n[topology]\nkind = \"single\"\nhosts = {}\nrate = \"10Gbps\"\n\
+             delay = \"1us\"\n{NDP}\n\
+             [[workload]]\nkind = \"incast\"\narrivals = \"once\"\nhosts = [0]\nrequest = {}\nfan_in = {fan_in}\n\
+             class = 1\n",
             fan_in + 1,
             u64::from(fan_in) * 100 * 1_460
         );
@@ -188,13 +193,16 @@ fn ndp_incasts_take_the_time_of_the_last_link() {
     }
 }
 
-/// A long flow, a burst of ten short ones at 3 ms, and the queue over time: before, and from 1 ms after the burst began.
-/// What the burst sends in its first round trip no transport can take back: 500 KB, which the link carries in 160 us.
+/// A long flow, a burst of ten short ones at 3 ms, and the queue over time: before, and from 1 ms after the burst
+/// began. What the burst sends in its first round trip no transport can take back: 500 KB, which the link carries in
+/// 160 us.
 ///
-/// Addanki et al. 2022 hold that PowerTCP's queue is near zero in between and that the link stays busy. Theta-PowerTCP sees delays
-/// alone: once the round trip is the base RTT again it knows of no free bandwidth, and its window grows by `gamma` times the additive
-/// step a round trip. With the default of 100 Mb/s it takes 357 round trips to 25 Gb/s (the link is then used to 72% in these 10 ms);
-/// with a tenth of the link's rate, the paper's step for 10 flows, it takes 14, and the queue holds one such step. TIMELY (Mittal et al. 2015) keeps delays between 50 us and 500 us: at 25 Gb/s, up to 1.4 MB.
+/// Addanki et al. 2022 hold that PowerTCP's queue is near zero in between and that the link stays busy. Theta-PowerTCP
+/// sees delays alone: once the round trip is the base RTT again it knows of no free bandwidth, and its window grows by
+/// `gamma` times the additive step a round trip. With the default of 100 Mb/s it takes 357 round trips to 25 Gb/s (the
+/// link is then used to 72% in these 10 ms); with a tenth of the link's rate, the paper's step for 10 flows, it takes
+/// 14, and the queue holds one such step. TIMELY (Mittal et al. 2015) keeps delays between 50 us and 500 us: at 25
+/// Gb/s, up to 1.4 MB.
 #[test]
 fn delay_and_power_keep_the_queue_short() {
     let transports =
@@ -242,7 +250,8 @@ fn delay_and_power_keep_the_queue_short() {
         let busy = port(&result, 0, 0).utilization;
         let burst = result.queries[0].end;
         println!(
-            "{transport}: p99 of the queue {before} B before and {after} B after, utilization {busy:.4}, burst done at {burst}"
+            "{transport}: p99 of the queue {before} B before and {after} B after, utilization {busy:.4}, burst done \
+             at {burst}"
         );
         assert!(before.max(after) <= most, "{transport}: {before} {after}");
         assert!(busy > 0.9, "{transport}: {busy}");
@@ -250,8 +259,8 @@ fn delay_and_power_keep_the_queue_short() {
     }
 }
 
-/// Alizadeh et al. 2013: with priorities by what is left, short flows hardly see the long ones. A packet that is being sent is
-/// not interrupted: a short flow may wait for one at each of its two links.
+/// Alizadeh et al. 2013: with priorities by what is left, short flows hardly see the long ones. A packet that is being
+/// sent is not interrupted: a short flow may wait for one at each of its two links.
 #[test]
 fn pfabric_lets_short_flows_pass() {
     let text = r#"

@@ -1,6 +1,8 @@
-//! Dynamic thresholds (Choudhury and Hahne): `T_i = alpha_k * (B - Q)` (FB eq. 1, ABM eq. 5).
+//! Dynamic thresholds (Choudhury and Hahne): `T_i = alpha_k * (B - Q)` (FB eq. 1, ABM eq. 5), where `k` is the number
+//! of queue `i`. A packet is admitted if it fits into the buffer and its queue does not exceed `T_i` with it.
 //!
-//! With a reserve `r` each queue owns `R = floor(r*B/(P*K))` bytes, and thresholds are those of the rest.
+//! With a reserve `r` each of the `P*K` queues owns `R = floor(r*B/(P*K))` bytes. The rest is shared, and thresholds
+//! are by what is free of it.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
@@ -38,7 +40,7 @@ impl PolicySettings for DynamicThresholdsConfig {
     }
 }
 
-/// DT without a reserve. The alphas stand with the queues.
+/// DT without a reserve. It has no state: the buffer keeps each queue's alpha beside its length.
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicThresholds;
 
@@ -145,6 +147,7 @@ impl BufferPolicy for ReservedThresholds {
         self.changed(before, after);
     }
 
+    /// A packet that joins an empty queue and leaves at once changes no length.
     #[inline(always)]
     fn passed(&mut self, _: QueueId, _: u32) {}
 

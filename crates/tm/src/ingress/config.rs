@@ -147,16 +147,16 @@ impl IngressConfig {
             return Err(ConfigError::new("ingress.partitions", 0, "the memory has a part at least").remedy("give 1"));
         }
         for pool in &self.pools {
-            cells("ingress.pools.shared", pool.shared)?;
-            cells("ingress.pools.headroom", pool.headroom.unwrap_or(0))?;
+            cells("ingress.pool.shared", pool.shared)?;
+            cells("ingress.pool.headroom", pool.headroom.unwrap_or(0))?;
         }
         if self.partitions.saturating_mul(self.pools.len()) > MAX_POOLS {
             let pools = self.partitions.saturating_mul(self.pools.len());
-            let error = ConfigError::new("ingress.pools", pools, "there are too many pools in all partitions");
+            let error = ConfigError::new("ingress.partitions", pools, "there are too many pools in all partitions");
             return Err(error.remedy(format!("give at most {MAX_POOLS}")));
         }
         if self.ports.len() > MAX_PORTS {
-            let error = ConfigError::new("ingress.ports", self.ports.len(), "there are too many ports");
+            let error = ConfigError::new("ports", self.ports.len(), "there are too many ports");
             return Err(error.remedy(format!("give at most {MAX_PORTS}")));
         }
         self.ports.iter().try_for_each(|port| self.check_port(port))?;
@@ -166,7 +166,7 @@ impl IngressConfig {
             let pg = group.port * GROUPS_PER_PORT + usize::from(group.number);
             if core::mem::replace(&mut seen[pg], true) {
                 let problem = format!("port {} has group {} already", group.port, group.number);
-                let error = ConfigError::new("ingress.groups.number", group.number, problem);
+                let error = ConfigError::new("ingress.group.groups", group.number, problem);
                 return Err(error.remedy("describe each group once"));
             }
         }
@@ -174,39 +174,39 @@ impl IngressConfig {
     }
 
     fn check_port(&self, port: &PortConfig) -> Result<(), ConfigError> {
-        below("ingress.ports.partition", port.partition, self.partitions, "partition")?;
+        below("ingress.port.partition", port.partition, self.partitions, "partition")?;
         if port.limits.len() > self.pools.len() {
             let problem = format!("there are {} pools", self.pools.len());
-            let error = ConfigError::new("ingress.ports.limits", port.limits.len(), problem);
+            let error = ConfigError::new("ingress.port.limit", port.limits.len(), problem);
             return Err(error.remedy("give one limit for each pool at most"));
         }
         for limit in &port.limits {
             if let Limit::OfPort(_) = limit {
                 let error =
-                    ConfigError::new("ingress.ports.limits", "of port", "a port's limit is not a share of itself");
+                    ConfigError::new("ingress.port.limit", "of port", "a port's limit is not a share of itself");
                 return Err(error.remedy("give none, a number of cells or alpha"));
             }
-            check_limit("ingress.ports.limits", *limit)?;
+            check_limit("ingress.port.limit", *limit)?;
         }
-        cells("ingress.ports.headroom", port.headroom.unwrap_or(0))
+        cells("ingress.port.headroom", port.headroom.unwrap_or(0))
     }
 
     fn check_group(&self, group: &GroupConfig) -> Result<(), ConfigError> {
-        below("ingress.groups.port", group.port, self.ports.len(), "port")?;
-        below("ingress.groups.number", usize::from(group.number), GROUPS_PER_PORT, "group")?;
-        below("ingress.groups.pool", group.pool, self.pools.len(), "pool")?;
-        cells("ingress.groups.minimum", group.minimum)?;
-        check_limit("ingress.groups.limit", group.limit)?;
+        below("ingress.group.ports", group.port, self.ports.len(), "port")?;
+        below("ingress.group.groups", usize::from(group.number), GROUPS_PER_PORT, "group")?;
+        below("ingress.group.pool", group.pool, self.pools.len(), "pool")?;
+        cells("ingress.group.minimum", group.minimum)?;
+        check_limit("ingress.group.limit", group.limit)?;
         let of_port = self.ports[group.port].limits.get(group.pool).copied().unwrap_or_default();
         if matches!(group.limit, Limit::OfPort(_)) && of_port == Limit::None {
-            let error = ConfigError::new("ingress.groups.limit", "of port", "its port has no limit in that pool");
+            let error = ConfigError::new("ingress.group.limit", "of port", "its port has no limit in that pool");
             return Err(error.remedy("give the port a limit, or the group one of its own"));
         }
         self.check_filter(group, of_port)?;
         let lossless = group.lossless.unwrap_or_default();
-        cells("ingress.groups.headroom", lossless.headroom)?;
-        cells("ingress.groups.xon", lossless.xon)?;
-        cells("ingress.groups.xon_offset", lossless.xon_offset)
+        cells("ingress.group.headroom", lossless.headroom)?;
+        cells("ingress.group.xon", lossless.xon)?;
+        cells("ingress.group.xon_offset", lossless.xon_offset)
     }
 }
 

@@ -172,17 +172,17 @@ fn what_cannot_be_is_refused() {
         (IngressConfig { partitions: 0, ..good() }, "ingress.partitions"),
         (
             IngressConfig { pools: vec![PoolConfig { shared: MAX_CELLS + 1, headroom: None }], ..good() },
-            "ingress.pools.shared",
+            "ingress.pool.shared",
         ),
-        (port(PortConfig { partition: 1, ..PortConfig::default() }), "ingress.ports.partition"),
-        (port(PortConfig { limits: vec![of_port], ..PortConfig::default() }), "ingress.ports.limits"),
-        (port(PortConfig { limits: vec![Limit::None; 2], ..PortConfig::default() }), "ingress.ports.limits"),
-        (group(GroupConfig { port: 1, ..GroupConfig::default() }), "ingress.groups.port"),
-        (group(GroupConfig { number: 16, ..GroupConfig::default() }), "ingress.groups.number"),
-        (group(GroupConfig { pool: 1, ..GroupConfig::default() }), "ingress.groups.pool"),
-        (group(GroupConfig { limit: of_port, ..GroupConfig::default() }), "ingress.groups.limit"),
-        (group(GroupConfig { limit: zero, ..GroupConfig::default() }), "ingress.groups.limit"),
-        (IngressConfig { groups: vec![GroupConfig::default(); 2], ..good() }, "ingress.groups.number"),
+        (port(PortConfig { partition: 1, ..PortConfig::default() }), "ingress.port.partition"),
+        (port(PortConfig { limits: vec![of_port], ..PortConfig::default() }), "ingress.port.limit"),
+        (port(PortConfig { limits: vec![Limit::None; 2], ..PortConfig::default() }), "ingress.port.limit"),
+        (group(GroupConfig { port: 1, ..GroupConfig::default() }), "ingress.group.ports"),
+        (group(GroupConfig { number: 16, ..GroupConfig::default() }), "ingress.group.groups"),
+        (group(GroupConfig { pool: 1, ..GroupConfig::default() }), "ingress.group.pool"),
+        (group(GroupConfig { limit: of_port, ..GroupConfig::default() }), "ingress.group.limit"),
+        (group(GroupConfig { limit: zero, ..GroupConfig::default() }), "ingress.group.limit"),
+        (IngressConfig { groups: vec![GroupConfig::default(); 2], ..good() }, "ingress.group.groups"),
     ];
     for (config, field) in bad {
         assert_eq!(Ingress::new(config).unwrap_err().field, field);

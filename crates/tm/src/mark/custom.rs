@@ -13,11 +13,9 @@ macro_rules! rule_methods {
     ($way:ident) => {
         methods! {
             $way MarkingRule
-            looks {
-                fn action(queue: usize, packet: &Packet) -> Option<MarkAction>;
-            }
+            looks {}
             changes {
-                fn hits(now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> bool;
+                fn judge(now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> Option<MarkAction>;
                 fn emptied(now: Instant, queue: usize);
             }
         }

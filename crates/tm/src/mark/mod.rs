@@ -59,18 +59,16 @@ macro_rules! rules {
 
         impl Rule {
             #[inline]
-            fn hits(&mut self, now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> bool {
+            fn judge(
+                &mut self,
+                now: Instant,
+                queue: usize,
+                packet: &Packet,
+                buffer: &Buffer,
+            ) -> Option<MarkAction> {
                 match self {
-                    $(Self::$rule(rule) => rule.hits(now, queue, packet, buffer),)*
-                    Self::Custom(rule) => rule.hits(now, queue, packet, buffer),
-                }
-            }
-
-            #[inline]
-            fn action(&self, queue: usize, packet: &Packet) -> Option<MarkAction> {
-                match self {
-                    $(Self::$rule(rule) => rule.action(queue, packet),)*
-                    Self::Custom(rule) => rule.action(queue, packet),
+                    $(Self::$rule(rule) => rule.judge(now, queue, packet, buffer),)*
+                    Self::Custom(rule) => rule.judge(now, queue, packet, buffer),
                 }
             }
 
@@ -131,31 +129,25 @@ pub(crate) enum Mark {
     Drop,
 }
 
-/// The marking of a switch: a rule, if there is one, and what happens to the packets that it hits.
+/// The marking of a switch: a rule, if there is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Marker {
     rule: Option<Rule>,
-    action: MarkAction,
 }
 
 impl Marker {
     pub(crate) fn new(switch: &ValidConfig) -> Self {
-        let settings = switch.mark.as_ref().map(MarkConfig::as_settings);
-        Self {
-            rule: settings.map(|settings| settings.start(switch).0),
-            action: settings.map_or(MarkAction::Mark, MarkSettings::action),
-        }
+        Self { rule: switch.mark.as_ref().map(|config| config.as_settings().start(switch).0) }
     }
 
     /// What becomes of a packet that is about to join its queue.
     #[inline]
     pub(crate) fn judge(&mut self, now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> Mark {
         let Some(rule) = &mut self.rule else { return Mark::No };
-        let action = rule.action(queue, packet).unwrap_or(self.action);
-        match (rule.hits(now, queue, packet, buffer), action, packet.ect) {
-            (false, _, _) | (true, MarkAction::Mark, false) => Mark::No,
-            (true, MarkAction::Mark | MarkAction::MarkOrDrop, true) => Mark::Yes,
-            (true, MarkAction::Drop, _) | (true, MarkAction::MarkOrDrop, false) => Mark::Drop,
+        match (rule.judge(now, queue, packet, buffer), packet.ect) {
+            (None, _) | (Some(MarkAction::Mark), false) => Mark::No,
+            (Some(MarkAction::Mark | MarkAction::MarkOrDrop), true) => Mark::Yes,
+            (Some(MarkAction::Drop), _) | (Some(MarkAction::MarkOrDrop), false) => Mark::Drop,
         }
     }
 

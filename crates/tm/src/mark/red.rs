@@ -36,10 +36,6 @@ settings! {
 }
 
 impl MarkSettings for RedConfig {
-    fn action(&self) -> MarkAction {
-        self.action
-    }
-
     fn start(&self, switch: &ValidConfig) -> ActiveRule {
         Red::new(self, switch).into()
     }
@@ -83,6 +79,7 @@ pub(crate) struct Red {
     packet_time: Vec<Duration>,
     queues_per_port: usize,
     random: Random,
+    action: MarkAction,
 }
 
 impl Red {
@@ -95,6 +92,7 @@ impl Red {
             averages: vec![Average::default(); switch.total_queues()],
             packet_time: switch.rates.iter().map(|rate| rate.serialization(config.mean_packet.get())).collect(),
             queues_per_port: switch.queues,
+            action: config.action,
             random: Random::stream(switch.seed, "red", 0),
         }
     }
@@ -127,8 +125,8 @@ impl Red {
 }
 
 impl MarkingRule for Red {
-    fn hits(&mut self, now: Instant, queue: usize, _: &Packet, buffer: &Buffer) -> bool {
-        self.hits_at(now, queue, buffer.length(queue))
+    fn judge(&mut self, now: Instant, queue: usize, _: &Packet, buffer: &Buffer) -> Option<MarkAction> {
+        self.hits_at(now, queue, buffer.length(queue)).then_some(self.action)
     }
 
     fn emptied(&mut self, now: Instant, queue: usize) {

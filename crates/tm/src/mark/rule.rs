@@ -12,14 +12,9 @@ use core::fmt::Debug;
 
 /// A marking rule at work, for all queues.
 pub trait MarkingRule: Clone + Debug + Send + Sync + 'static {
-    /// Whether the rule hits a packet that was admitted to the queue with this index and has not joined it yet.
-    fn hits(&mut self, now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> bool;
-
-    /// What happens to a packet if the rule hits it, where that is not the same for all ([`MarkSettings::action`]).
-    #[inline]
-    fn action(&self, _queue: usize, _packet: &Packet) -> Option<MarkAction> {
-        None
-    }
+    /// What happens to a packet that was admitted to the queue with this index and has not joined it yet; nothing, if
+    /// the rule leaves it alone.
+    fn judge(&mut self, now: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> Option<MarkAction>;
 
     /// A queue has emptied.
     #[inline]
@@ -31,11 +26,6 @@ pub trait MarkingRule: Clone + Debug + Send + Sync + 'static {
 
 /// The settings of a marking rule: what makes one.
 pub trait MarkSettings {
-    /// What happens to a packet that the rule hits.
-    fn action(&self) -> MarkAction {
-        MarkAction::Mark
-    }
-
     /// Whether a switch can work with these settings.
     fn validate(&self, _switch: &TmConfig) -> Result<(), ConfigError> {
         Ok(())

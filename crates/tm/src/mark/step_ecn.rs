@@ -21,21 +21,18 @@ settings! {
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     threshold: u64,
+    action: MarkAction,
 }
 
 impl MarkSettings for StepConfig {
-    fn action(&self) -> MarkAction {
-        self.action
-    }
-
     fn start(&self, _: &ValidConfig) -> ActiveRule {
-        Step { threshold: self.threshold.get() }.into()
+        Step { threshold: self.threshold.get(), action: self.action }.into()
     }
 }
 
 impl MarkingRule for Step {
     #[inline]
-    fn hits(&mut self, _: Instant, queue: usize, _: &Packet, buffer: &Buffer) -> bool {
-        buffer.length(queue) >= self.threshold
+    fn judge(&mut self, _: Instant, queue: usize, _: &Packet, buffer: &Buffer) -> Option<MarkAction> {
+        (buffer.length(queue) >= self.threshold).then_some(self.action)
     }
 }

@@ -1,8 +1,10 @@
-//! WRED as SONiC's profiles have it: RED with thresholds of its own for each colour, each queue number with its own profile.
+//! WRED as SONiC's profiles have it: RED with thresholds of its own for each colour, each queue number with its own
+//! profile.
 //!
-//! A packet of a colour is hit with a probability that grows linearly from 0 at the colour's `min` to its `probability` just below its
-//! `max`, and with certainty from `max` on. The length is that of the queue before the packet joins. A packet that is hit is marked if it is ECN-capable
-//! and its colour is among `mark`; else it is dropped if its colour is among `drop`; else nothing happens to it.
+//! A packet of a colour is hit with a probability that grows linearly from 0 at the colour's `min` to its `probability`
+//! just below its `max`, and with certainty from `max` on. The length is that of the queue before the packet joins. A
+//! packet that is hit is marked if it is ECN-capable and its colour is among `mark`; else it is dropped if its colour
+//! is among `drop`; else nothing happens to it.
 
 use super::{ActiveRule, MarkAction, MarkSettings, MarkingRule};
 use crate::buffer::Buffer;
@@ -214,38 +216,28 @@ impl Wred {
         }
     }
 
-    fn rule(&self, queue: usize, packet: &Packet) -> Rule {
-        self.rules[queue % self.rules.len()][packet.colour as usize]
-    }
-
-    /// Whether the rule hits a packet that finds so many bytes in its queue.
-    fn hits_at(&mut self, queue: usize, packet: &Packet, length: u64) -> bool {
-        let rule = self.rule(queue, packet);
+    /// What happens to a packet that finds so many bytes in its queue.
+    fn judge_at(&mut self, queue: usize, packet: &Packet, length: u64) -> Option<MarkAction> {
+        let rule = self.rules[queue % self.rules.len()][packet.colour as usize];
+        let action = match (rule.marks, rule.drops) {
+            (true, true) => MarkAction::MarkOrDrop,
+            (false, true) => MarkAction::Drop,
+            (true, false) if packet.ect => MarkAction::Mark,
+            (_, false) => return None,
+        };
         let length = length as f64;
-        if !(rule.marks && packet.ect || rule.drops) || length < rule.min {
-            return false;
-        }
-        if length >= rule.max {
-            return true;
+        if length < rule.min {
+            return None;
         }
         let probability = rule.probability * (length - rule.min) / (rule.max - rule.min);
-        probability > 0.0 && self.random.unit() < probability
+        let is_hit = length >= rule.max || (probability > 0.0 && self.random.unit() < probability);
+        is_hit.then_some(action)
     }
 }
 
 impl MarkingRule for Wred {
-    fn hits(&mut self, _: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> bool {
-        self.hits_at(queue, packet, buffer.length(queue))
-    }
-
-    fn action(&self, queue: usize, packet: &Packet) -> Option<MarkAction> {
-        let rule = self.rule(queue, packet);
-        Some(match (rule.marks, rule.drops) {
-            (true, true) => MarkAction::MarkOrDrop,
-            (false, true) => MarkAction::Drop,
-            // With neither no packet is hit.
-            (_, false) => MarkAction::Mark,
-        })
+    fn judge(&mut self, _: Instant, queue: usize, packet: &Packet, buffer: &Buffer) -> Option<MarkAction> {
+        self.judge_at(queue, packet, buffer.length(queue))
     }
 
     fn inherit(&mut self, earlier: &Self) {
@@ -277,10 +269,7 @@ mod tests {
             ..WredConfig::default()
         };
         let mut wred = Wred::new(&config, &switch.validate().unwrap());
-        let judge = |wred: &mut Wred, queue, length, packet: &Packet| {
-            let action = wred.action(queue, packet);
-            wred.hits_at(queue, packet, length).then_some(action.unwrap())
-        };
+        let judge = |wred: &mut Wred, queue, length, packet: &Packet| wred.judge_at(queue, packet, length);
         let packet = |colour, ect| Packet { colour, ect, ..Packet::default() };
         // Red packets are dropped always, ECN-capable or not; at the other queue nothing happens.
         assert_eq!(judge(&mut wred, 0, 0, &packet(Colour::Red, true)), Some(MarkAction::Drop));

@@ -1,5 +1,5 @@
-//! Trimming as SONiC has it (`SWITCH_TRIMMING`): a packet that its queue refuses is cut to a size and tried once, as a packet like any other, on the trim queue
-//! of its port. If that refuses what is left, it is lost (a trim drop).
+//! Trimming as SONiC has it (`SWITCH_TRIMMING`): a packet that its queue refuses is cut to a size and tried once, as a
+//! packet like any other, on the trim queue of its port. If that refuses what is left, it is lost (a trim drop).
 
 use crate::config::{ConfigError, PerQueue, TmConfig};
 use crate::described::settings;

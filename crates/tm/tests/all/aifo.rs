@@ -126,7 +126,8 @@ fn case(name: &str, rates: &[f64], random: bool) -> Case {
         sent: pifo.all.len() as f64,
     };
     println!(
-        "{name}: worst rate aifo {:.4} pifo {:.4} fifo {:.4}; gap to PIFO aifo {:.4} fifo {:.4}; n* gets {at_limit:.3}; {:.1} wait, {:.1} by the theorem",
+        "{name}: worst rate aifo {:.4} pifo {:.4} fifo {:.4}; gap to PIFO aifo {:.4} fifo {:.4}; n* gets \
+         {at_limit:.3}; {:.1} wait, {:.1} by the theorem",
         case.aifo.0, case.pifo, case.fifo.0, case.aifo.1, case.fifo.1, case.waiting, case.by_theorem.0,
     );
     case

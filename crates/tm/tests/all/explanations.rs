@@ -8,7 +8,7 @@ use forebay_tm::View as _;
 use forebay_tm::admit::{PolicyConfig, PoolsConfig, PushoutConfig};
 use forebay_tm::schedule::SchedulerConfig;
 use forebay_tm::trim::TrimConfig;
-use forebay_tm::{Bytes, Eviction, Explanation, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
+use forebay_tm::{Bytes, Eviction, Explanation, Holder, Packet, Reason, Threshold, Tm, TmConfig, Verdict, Wire};
 use proptest::prelude::*;
 
 /// The bytes in each queue.
@@ -206,7 +206,8 @@ proptest! {
                     for holder in &why.holders {
                         prop_assert!((held[holder.queue]..=most[holder.queue]).contains(&holder.bytes.get()));
                     }
-                    prop_assert!(why.holders.is_sorted_by_key(|holder| (std::cmp::Reverse(holder.bytes), holder.queue)));
+                    let order = |holder: &Holder| (std::cmp::Reverse(holder.bytes), holder.queue);
+                    prop_assert!(why.holders.is_sorted_by_key(order));
                 }
                 None => prop_assert_eq!(sum, 0),
                 _ => {}

@@ -6,8 +6,8 @@
 //! fills that was empty, others are above their thresholds and the bounds do not hold, nor do the papers say so). After
 //! it:
 //!
-//! * *steady*, as FB section 2.2 has it: no queue is above its threshold. Checked after the sends of every slot, and there the
-//!   papers' inequalities hold exactly, because `Q = sum q_i <= sum a_i * (B - Q)`.
+//! * *steady*, as FB section 2.2 has it: no queue is above its threshold. Checked after the sends of every slot, and
+//!   there the papers' inequalities hold exactly, because `Q = sum q_i <= sum a_i * (B - Q)`.
 //! * After the arrivals every queue has had a packet of at most `L` bytes rejected, and `Q` has only grown since, so
 //!   `q_i + L > a_i * (B - Q)`: the thresholds are reached.
 
@@ -135,7 +135,8 @@ proptest! {
         let share = |queue: &usize| {
             let k = queue % 4;
             let n = queues.iter().filter(|other| group_of(*other % 4) == group_of(k)).count();
-            let weight: u32 = queues.iter().filter(|other| *other / 4 == queue / 4).map(|other| weights[other % 4]).sum();
+            let at_port = queues.iter().filter(|other| *other / 4 == queue / 4);
+            let weight: u32 = at_port.map(|other| weights[other % 4]).sum();
             alpha[k] / n as f64 * f64::from(weights[k]) / f64::from(weight)
         };
         let shares: Vec<f64> = queues.iter().map(share).collect();

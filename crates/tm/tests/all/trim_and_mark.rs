@@ -27,7 +27,8 @@ proptest! {
         config.queue_capacity = Some(queue_capacity);
         let header_priority = if strict { HeaderPriority::Strict } else { HeaderPriority::Ratio };
         config.trim = Some(TrimConfig::Ndp(NdpConfig {
-            size: bytes(u64::from(size)), header_capacity: capacity, header_ratio: ratio, header_priority, return_to_sender,
+            size: bytes(u64::from(size)), header_capacity: capacity, header_ratio: ratio, header_priority,
+            return_to_sender,
         }));
         let mut tm = start(&config);
         let mut headers = [VecDeque::new(), VecDeque::new()];

@@ -45,7 +45,7 @@ pub(super) fn control_loop(run: &Run<'_>, metrics: &mut Metrics) {
     let Some(chip) = run.result.chips.first() else { return };
     of_chip(chip, metrics);
     if let Some(ProgramConfig::Trim(trim)) = run.scenario.switches[0].chip.as_ref().map(|chip| &chip.program) {
-        modes(chip, trim.pessimistic as f64 / 1e3, trim.half as f64 / 1e3, metrics);
+        modes(chip, trim.pessimistic.ps() as f64 / 1e6, trim.half().ps() as f64 / 1e6, metrics);
     }
 }
 

@@ -1,7 +1,7 @@
-//! Congestion control as Linux has it: the sender owns window and threshold; a control says how the window grows, where it is cut to, and
-//! what it was before a cut that turns out to be wrong. Windows are whole packets.
+//! Congestion control as Linux has it: the sender owns window and threshold; a control says how the window grows, where
+//! it is cut to, and what it was before a cut that turns out to be wrong. Windows are whole packets.
 
-use super::super::config::{TransportConfig, TransportKind};
+use super::super::config::{TransportConfig, TransportKind, without_stack};
 use super::super::cubic::{CubicConfig, SlowStartExit};
 use super::super::dctcp::DctcpConfig;
 use forebay_tm::units::PS_PER_SECOND;
@@ -90,16 +90,9 @@ impl Control {
         match &config.kind {
             TransportKind::Cubic(own) => Self::Cubic(Box::new(Cubic::new(own, config.linux.timer_tick))),
             TransportKind::Dctcp(own) => Self::Dctcp(Dctcp::new(own)),
-            TransportKind::Reno(_)
-            // They have no stack, and never come here.
-            | TransportKind::Timely(_)
-            | TransportKind::PowerTcp(_)
-            | TransportKind::ThetaPowerTcp(_)
-            | TransportKind::PFabric(_)
-            | TransportKind::Ndp(_)
-            | TransportKind::Udp(_)
-            | TransportKind::Dcqcn(_)
-            | TransportKind::Custom(_) => Self::Reno,
+            TransportKind::Reno(_) => Self::Reno,
+            // They never come here.
+            without_stack!() => Self::Reno,
         }
     }
 
@@ -395,8 +388,9 @@ impl Cubic {
         new
     }
 
-    /// HyStart as in Linux: slow start ends when the ACKs of a round come in for half of the shortest round trip (all of it where packets are
-    /// paced), or when the shortest of eight round trips is longer than the shortest of all by an eighth.
+    /// HyStart as in Linux: slow start ends when the ACKs of a round come in for half of the shortest round trip (all
+    /// of it where packets are paced), or when the shortest of eight round trips is longer than the shortest of all by
+    /// an eighth.
     #[inline(never)]
     fn watch(&mut self, acked: &Acked, window: &mut Window) {
         self.new_round(acked);
@@ -405,8 +399,8 @@ impl Cubic {
         }
         if acked.now.since(self.last_ack) <= Self::TRAIN_GAP {
             self.last_ack = acked.now;
-            // Offloads may hold ACKs back for as long as four aggregates of 64 KB take (about 180 packets) at the rate of slow start, at most a
-            // millisecond.
+            // Offloads may hold ACKs back for as long as four aggregates of 64 KB take (about 180 packets) at the rate
+            // of slow start, at most a millisecond.
             let offload = (acked.smoothed.ps() * 90 / u64::from(window.size.max(1))).min(1_000_000_000);
             let mut limit = self.least.ps() + offload;
             if !acked.paced {
@@ -427,8 +421,8 @@ impl Cubic {
         }
     }
 
-    /// HyStart++ (RFC 9406): when round trips grow, slow start goes on at a quarter of its pace for five rounds, and at full pace again
-    /// if they turn out to be short.
+    /// HyStart++ (RFC 9406): when round trips grow, slow start goes on at a quarter of its pace for five rounds, and at
+    /// full pace again if they turn out to be short.
     #[inline(never)]
     fn watch_plus_plus(&mut self, acked: &Acked, window: &mut Window) {
         if self.new_round(acked) && self.conservative > 0 {

@@ -28,7 +28,8 @@ impl LinuxSender {
         self.cwr = true;
     }
 
-    /// Proportional rate reduction (RFC 6937, with the bound that slow start has where less is in flight than the threshold).
+    /// Proportional rate reduction (RFC 6937, with the bound that slow start has where less is in flight than the
+    /// threshold).
     pub(super) fn reduce(&mut self, delivered: u32, newly_lost: u32, advanced: bool) {
         if delivered == 0 || self.reduction.prior == 0 || !self.parts.proportional {
             return;
@@ -157,7 +158,8 @@ impl LinuxSender {
         false
     }
 
-    /// Part of the losses are acknowledged, by originals: the rest is late, too. Whether nothing more is to be done now.
+    /// Part of the losses are acknowledged, by originals: the rest is late, too. Whether nothing more is to be done
+    /// now.
     pub(super) fn undo_partial(&mut self, prior_una: u32, stamp: Instant) -> bool {
         if self.undo.marker.is_none() || !self.is_from_before(stamp) {
             return false;

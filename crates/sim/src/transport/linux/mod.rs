@@ -1,5 +1,6 @@
-//! TCP as Linux has it, for Reno, Cubic and DCTCP: how losses are found and repaired, when the window is cut and when that is taken back, what timers
-//! there are, and how a receiver acknowledges. It follows Linux 6.18; `docs/kernel.md` has where the two part.
+//! TCP as Linux has it, for Reno, Cubic and DCTCP: how losses are found and repaired, when the window is cut and when
+//! that is taken back, what timers there are, and how a receiver acknowledges. It follows Linux 6.18; `docs/kernel.md`
+//! has where the two part.
 //!
 //! Its parts can be switched off one by one ([`LinuxConfig`]); what is left is then what the RFCs before them say.
 
@@ -22,10 +23,11 @@ use forebay_tm::{settings, words};
 /// How losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
-    /// By time: a packet is lost when one that was sent later has arrived, and a reordering window is over (RACK, RFC 8985). Eviction
-    /// retransmissions are found, too.
+    /// By time: a packet is lost when one that was sent later has arrived, and a reordering window is over (RACK, RFC
+    /// 8985). Eviction retransmissions are found, too.
     Rack,
-    /// By counting: a packet is lost when three above it have arrived (RFC 6675). Eviction retransmissions wait for the timer.
+    /// By counting: a packet is lost when three above it have arrived (RFC 6675). Eviction retransmissions wait for the
+    /// timer.
     Count,
 }
 

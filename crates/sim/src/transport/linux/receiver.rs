@@ -72,7 +72,8 @@ pub struct LinuxReceiver {
     told_blocks: [Block; 4],
     ring: BitRing,
     ticks: Ticks,
-    // The receive window in packets: now, what memory allows now and at most, received in this round, and in the round before.
+    // The receive window in packets: now, what memory allows now and at most, received in this round, and in the round
+    // before.
     room: u32,
     /// What a handshake can tell of it: its window is not scaled, and has 16 bits.
     handshake_room: u32,
@@ -86,9 +87,9 @@ pub struct LinuxReceiver {
 
 /// The round trip as a receiver estimates it.
 ///
-/// Linux has samples from its time stamps that data carries back, in whole milliseconds, and from the time that a whole window takes to come
-/// in, where these say nothing. A shorter sample is taken over as it is, a longer one of time stamps with an eighth of the
-/// weight, a longer one of a window not at all.
+/// Linux has samples from its time stamps that data carries back, in whole milliseconds, and from the time that a whole
+/// window takes to come in, where these say nothing. A shorter sample is taken over as it is, a longer one of time
+/// stamps with an eighth of the weight, a longer one of a window not at all.
 #[derive(Clone, Debug)]
 struct ReceiverTrip {
     /// Eight times the estimate; 0 before the first sample.
@@ -187,7 +188,8 @@ impl LinuxReceiver {
             ticks: Ticks::new(linux.timer_tick, draw),
             room,
             handshake_room: unscaled(common),
-            // A receiver that has seen full packets counts a quarter more of them into the same memory: 1448 of 2304 bytes, not half, are payload.
+            // A receiver that has seen full packets counts a quarter more of them into the same memory: 1448 of 2304
+            // bytes, not half, are payload.
             memory: (u64::from(room) * 1_448 / 1_152).min(u64::from(most_room.max(room))) as u32,
             most_room: most_room.max(room),
             round_received: 0,
@@ -287,8 +289,8 @@ impl LinuxReceiver {
         (self.told_blocks[0], more)
     }
 
-    /// The receive window grows by two packets for each that comes in, as far as memory allows. While it does, every packet is
-    /// acknowledged at once, so that the sender gets to know.
+    /// The receive window grows by two packets for each that comes in, as far as memory allows. While it does, every
+    /// packet is acknowledged at once, so that the sender gets to know.
     #[inline(always)]
     fn grow_room(&mut self, now: Instant, back: u32) {
         if self.memory < self.most_room {
@@ -328,16 +330,7 @@ impl LinuxReceiver {
     fn on_unusual(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         let seq = packet.seq;
         match packet.kind {
-            Kind::Probe => {
-                let stamp = packet.sent_at;
-                self.reply(now, packet);
-                packet.echo = NO_ECHO;
-                packet.sent_at = stamp;
-                if self.received() == 0 {
-                    packet.window = packet.window.min(self.handshake_room);
-                }
-                return Reply::Packet;
-            }
+            Kind::Probe => return self.reply_to_probe(now, packet),
             Kind::Data if !packet.has(flag::TRIMMED) => {}
             _ => return Reply::Nothing,
         }
@@ -392,15 +385,7 @@ impl LinuxReceiver {
             return Reply::Nothing;
         }
         if let (Some((seq, marked)), false) = (owed, completes) {
-            // What was held back is acknowledged with its own echo; this packet in a moment, with another.
-            let now_marked = core::mem::replace(&mut self.marked, marked);
-            self.ack_at = Instant::NEVER;
-            self.told = seq;
-            self.fill(now, packet, seq);
-            self.marked = now_marked;
-            self.hold(now, Duration::ZERO);
-            self.is_tick = true;
-            return Reply::Packet;
+            return self.reply_owed(now, packet, seq, marked);
         }
         if at_once || completes {
             self.quick = self.quick.saturating_sub(1);
@@ -410,6 +395,30 @@ impl LinuxReceiver {
             return self.acknowledge(now, packet);
         }
         self.acknowledge_beyond(now, packet)
+    }
+
+    /// Headers alone are answered at once.
+    fn reply_to_probe(&mut self, now: Instant, packet: &mut Packet) -> Reply {
+        let stamp = packet.sent_at;
+        self.reply(now, packet);
+        packet.echo = NO_ECHO;
+        packet.sent_at = stamp;
+        if self.received() == 0 {
+            packet.window = packet.window.min(self.handshake_room);
+        }
+        Reply::Packet
+    }
+
+    /// What was held back is acknowledged with its own echo; this packet in a moment, with another.
+    fn reply_owed(&mut self, now: Instant, packet: &mut Packet, seq: u32, marked: bool) -> Reply {
+        let now_marked = core::mem::replace(&mut self.marked, marked);
+        self.ack_at = Instant::NEVER;
+        self.told = seq;
+        self.fill(now, packet, seq);
+        self.marked = now_marked;
+        self.hold(now, Duration::ZERO);
+        self.is_tick = true;
+        Reply::Packet
     }
 
     /// Follows marks: what they make the echo, whether that is told at once, and what is owed before it.

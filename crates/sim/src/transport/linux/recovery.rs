@@ -1,5 +1,5 @@
-//! What an ACK means that is not just the next one: reports of packets out of order, echoes of marks, losses, and cuts of the window that
-//! are taken back.
+//! What an ACK means that is not just the next one: reports of packets out of order, echoes of marks, losses, and cuts
+//! of the window that are taken back.
 
 use super::control::Acked;
 use super::round_trip::LEAST_WAIT;
@@ -147,7 +147,8 @@ impl LinuxSender {
         if self.board.sacked == 0 { self.una } else { self.board.highest }
     }
 
-    // ---- What has arrived --------------------------------------------------------------------------------------------
+    // ---- What has arrived
+    // --------------------------------------------------------------------------------------------
 
     fn take_reports(&mut self, now: Instant, packet: &Packet, news: &mut News) {
         let mut reports = blocks(packet);
@@ -200,7 +201,8 @@ impl LinuxSender {
         }
     }
 
-    /// Takes the acknowledged packets off the board; the round trip of the latest packet that has arrived, if it is known.
+    /// Takes the acknowledged packets off the board; the round trip of the latest packet that has arrived, if it is
+    /// known.
     fn take_acknowledged(
         &mut self,
         now: Instant,
@@ -316,7 +318,8 @@ impl LinuxSender {
         }
     }
 
-    // ---- States ------------------------------------------------------------------------------------------------------
+    // ---- States
+    // ------------------------------------------------------------------------------------------------------
 
     /// An ACK of the next packets, with or without an echo, while nothing is out of order.
     pub(super) fn follow_marks(&mut self, echo: bool) {

@@ -4,7 +4,8 @@
 
 use forebay_tm::{Duration, Instant};
 
-/// The least that Linux waits beyond two round trips for a probe, and beyond the reordering window for a loss: `TCP_TIMEOUT_MIN_US`.
+/// The least that Linux waits beyond two round trips for a probe, and beyond the reordering window for a loss:
+/// `TCP_TIMEOUT_MIN_US`.
 pub(super) const LEAST_WAIT: Duration = Duration::from_us(2_000);
 
 /// Smoothed round trip, its deviation, and the retransmission timeout.
@@ -60,8 +61,8 @@ impl RoundTrip {
         self.timeout
     }
 
-    /// How long to wait for the ACK of the last of several packets before a probe is sent; of one packet, its receiver may be
-    /// waiting for a second.
+    /// How long to wait for the ACK of the last of several packets before a probe is sent; of one packet, its receiver
+    /// may be waiting for a second.
     #[inline(always)]
     pub(super) fn probe_after(&self, alone: bool) -> Duration {
         let more = if alone { self.min } else { LEAST_WAIT.ps() };
@@ -138,8 +139,9 @@ impl Ticks {
         Self { tick, phase: draw.checked_rem(tick).unwrap_or(0) }
     }
 
-    /// When a timer of so long that was set at `start` runs out. Spans are rounded up to ticks, the tick at hand is not counted, and timers of 63
-    /// ticks and more run out at every eighth tick only, of 504 and more at every sixty-fourth, and so on.
+    /// When a timer of so long that was set at `start` runs out. Spans are rounded up to ticks, the tick at hand is not
+    /// counted, and timers of 63 ticks and more run out at every eighth tick only, of 504 and more at every
+    /// sixty-fourth, and so on.
     pub(super) fn end(&self, start: Instant, span: Duration) -> Instant {
         if self.tick == 0 {
             return start + span;

@@ -1,5 +1,5 @@
-//! What a sender knows of the packets that it has sent and that are not acknowledged yet: when each was last sent, and which have
-//! arrived, are lost, or were sent again.
+//! What a sender knows of the packets that it has sent and that are not acknowledged yet: when each was last sent, and
+//! which have arrived, are lost, or were sent again.
 
 use super::super::bit_ring::BitRing;
 use crate::packet::Block;
@@ -101,8 +101,8 @@ pub(super) struct Newest {
 }
 
 impl Newest {
-    /// Whether a packet was sent before the newest that has arrived. Of one instant are packets of a burst, in their order; which of a new
-    /// packet and a retransmission came first is not known.
+    /// Whether a packet was sent before the newest that has arrived. Of one instant are packets of a burst, in their
+    /// order; which of a new packet and a retransmission came first is not known.
     fn is_after(&self, sent: Instant, seq: u32, repeated: bool) -> bool {
         self.sent > sent || (self.sent == sent && self.repeated == repeated && self.seq > seq)
     }
@@ -193,7 +193,8 @@ impl Board {
         }
     }
 
-    /// A packet is lost; if it was lost before and sent again, the retransmission is. Whether a retransmission was lost.
+    /// A packet is lost; if it was lost before and sent again, the retransmission is. Whether a retransmission was
+    /// lost.
     pub(super) fn lose(&mut self, una: u32, seq: u32) -> bool {
         self.touch(una, seq + 1);
         if self.sacked_ring.contains(seq) {
@@ -251,8 +252,9 @@ impl Board {
         self.retransmitted.push_back((seq, now));
     }
 
-    /// Loss detection by time (RFC 8985, step 5): packets that were sent before the newest that has arrived are lost when they are
-    /// old enough. How long the last of those that are not has to wait, and whether a retransmission was found lost.
+    /// Loss detection by time (RFC 8985, step 5): packets that were sent before the newest that has arrived are lost
+    /// when they are old enough. How long the last of those that are not has to wait, and whether a retransmission was
+    /// found lost.
     pub(super) fn find_lost(
         &mut self,
         now: Instant,
@@ -316,8 +318,8 @@ impl Board {
         (wait, retransmission)
     }
 
-    /// Loss detection by counting (RFC 6675): a packet is lost when `threshold` packets above it have arrived. Retransmissions are not
-    /// looked at. Whether anything is lost that was not.
+    /// Loss detection by counting (RFC 6675): a packet is lost when `threshold` packets above it have arrived.
+    /// Retransmissions are not looked at. Whether anything is lost that was not.
     pub(super) fn find_overtaken(&mut self, una: u32, threshold: u32) -> bool {
         if self.sacked < threshold {
             return false;

@@ -71,7 +71,8 @@ fn one_loss_is_repaired_in_a_round_trip_and_cuts_once() {
     }
 }
 
-/// A probe is due while the flow's packets are all out: the last one goes again only if it has left the host, as in the kernel.
+/// A probe is due while the flow's packets are all out: the last one goes again only if it has left the host, as in the
+/// kernel.
 #[test]
 fn a_probe_does_not_repeat_what_is_still_in_its_host() {
     for (in_host, repeated) in [(false, Some(2)), (true, None)] {
@@ -199,8 +200,8 @@ fn the_first_flight_ends_at_the_receive_window() {
     assert_eq!(first, 65_535 / 1_460);
 }
 
-/// What comes in in a round trip grows with the queue that the flow itself builds, and with it the receive window: it limits nothing for long, however short
-/// the round trip is without a queue.
+/// What comes in in a round trip grows with the queue that the flow itself builds, and with it the receive window: it
+/// limits nothing for long, however short the round trip is without a queue.
 #[test]
 fn the_receive_window_follows_the_queue() {
     for (base, rate) in [(1_300, 20_000_000), (20, 10_000_000_000)] {
@@ -218,8 +219,8 @@ fn the_receive_window_follows_the_queue() {
     }
 }
 
-/// Linux 6.18 through a port of 10 Mb/s with a long queue, with a round trip of 20.4 ms: when it acknowledged these packets, it had
-/// room for so many (`receive_buffer = "auto"` in a script).
+/// Linux 6.18 through a port of 10 Mb/s with a long queue, with a round trip of 20.4 ms: when it acknowledged these
+/// packets, it had room for so many (`receive_buffer = "auto"` in a script).
 #[test]
 fn the_receive_window_grows_as_in_the_kernel() {
     let kernel = [(100, 104.7), (300, 407.3), (500, 632.0)];
@@ -278,7 +279,8 @@ fn pacing_spreads_a_window_over_its_round_trip() {
     config.linux.pacing = true;
     let mut pipe = Pipe::of(&config, long(&config, 500), None);
     pipe.run_to_end(|_, _| Fate::default());
-    // The first ten at once, then at twice the window per round trip: no instant has more than two packets of the second window.
+    // The first ten at once, then at twice the window per round trip: no instant has more than two packets of the
+    // second window.
     let second: Vec<_> = pipe.sent[10..30].iter().map(|(at, _)| *at).collect();
     for at in &second {
         assert!(second.iter().filter(|other| *other == at).count() <= 2);

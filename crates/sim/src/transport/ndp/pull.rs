@@ -3,11 +3,13 @@
 use forebay_tm::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The flows of one host that wait for a pull, served in turn: one pull for each time that a full packet takes on the host's link.
+/// The flows of one host that wait for a pull, served in turn: one pull for each time that a full packet takes on the
+/// host's link.
 ///
-/// A flow stands in the queue at most once; how many pulls it is owed is the receiver's business. So flows share the link evenly,
-/// whatever they are owed. The host
-/// * calls [`PullQueue::request`] when a receiver replies [`Reply::PacketAndPull`](crate::transport::Reply::PacketAndPull),
+/// A flow stands in the queue at most once; how many pulls it is owed is the receiver's business. So flows share the
+/// link evenly, whatever they are owed. The host
+/// * calls [`PullQueue::request`] when a receiver replies
+///   [`Reply::PacketAndPull`](crate::transport::Reply::PacketAndPull),
 /// * calls [`PullQueue::next`] at [`PullQueue::deadline`], sends the pull with the number that
 ///   [`NdpReceiver::pull_sent`](super::NdpReceiver::pull_sent) gives, and calls [`PullQueue::request`] again if
 ///   [`NdpReceiver::wants_pull`](super::NdpReceiver::wants_pull),

@@ -40,14 +40,15 @@ impl NdpReceiver {
         }
     }
 
-    /// A data packet, whole or cut to its header, becomes its ACK or NACK. The header of a packet that has arrived before is
-    /// acknowledged, since it need not be sent again. [`Reply::PacketAndPull`] asks the host to put the flow into its pull queue,
-    /// where it is not yet.
+    /// A data packet, whole or cut to its header, becomes its ACK or NACK. The header of a packet that has arrived
+    /// before is acknowledged, since it need not be sent again. [`Reply::PacketAndPull`] asks the host to put the flow
+    /// into its pull queue, where it is not yet.
     #[inline]
     pub fn on_packet(&mut self, _now: Instant, packet: &mut Packet) -> Reply {
         let number = packet.seq;
         let mut kind = Kind::Ack;
-        // Duplicates come of lost ACKs and of timers that ran out too early; they were not pulled, so they are not counted.
+        // Duplicates come of lost ACKs and of timers that ran out too early; they were not pulled, so they are not
+        // counted.
         if !self.arrived.contains(number) {
             self.expected = self.expected.saturating_sub(1);
             if packet.has(flag::TRIMMED) {
@@ -87,7 +88,8 @@ impl NdpReceiver {
         self.pulls
     }
 
-    /// Whether the flow must stand in the pull queue: asked after [`NdpReceiver::pull_sent`], it says whether to go to its end again.
+    /// Whether the flow must stand in the pull queue: asked after [`NdpReceiver::pull_sent`], it says whether to go to
+    /// its end again.
     #[inline]
     pub fn wants_pull(&self) -> bool {
         self.queued && !self.is_complete()

@@ -14,7 +14,8 @@ enum State {
     Outstanding,
     /// Arrived as a header; waits for a pull.
     Nacked,
-    /// Turned around, or given up by the timer; waits to be sent again. The receiver has not heard of it and still expects it.
+    /// Turned around, or given up by the timer; waits to be sent again. The receiver has not heard of it and still
+    /// expects it.
     Lost,
     /// Arrived.
     Acked,
@@ -30,25 +31,28 @@ struct Sent {
 ///
 /// # Packets that the receiver has not heard of
 ///
-/// A packet that was turned around by a switch, or whose timer ran out, brings no pull, while the receiver goes on expecting it. The
-/// sender may therefore send one packet without a pull for each of them; but not at once, or an incast would only be repeated. The
-/// packet itself joins the packets to be sent again, and the right to send is *held*. One held right is released
-/// * when a packet comes back and no other reply or pull can be expected (nothing is outstanding, and the receiver has sent all
-///   the pulls that it will), or when most replies of late, over about a first window, were ACKs: then the way back was an
-///   exception and the packet goes out again at once. These are the two cases of the NDP paper;
+/// A packet that was turned around by a switch, or whose timer ran out, brings no pull, while the receiver goes on
+/// expecting it. The sender may therefore send one packet without a pull for each of them; but not at once, or an
+/// incast would only be repeated. The packet itself joins the packets to be sent again, and the right to send is
+/// *held*. One held right is released
+/// * when a packet comes back and no other reply or pull can be expected (nothing is outstanding, and the receiver has
+///   sent all the pulls that it will), or when most replies of late, over about a first window, were ACKs: then the way
+///   back was an exception and the packet goes out again at once. These are the two cases of the NDP paper;
 /// * when the retransmission timer runs out;
-/// * at each ACK; and two at each ACK that no pull will follow, so that what is under way doubles every round trip either way.
+/// * at each ACK; and two at each ACK that no pull will follow, so that what is under way doubles every round trip
+///   either way.
 ///
-/// The paper's sender leaves returned packets to the pulls and never uses the right again, so that each return narrows its window by
-/// one for good; here the window opens again when packets get through.
+/// The paper's sender leaves returned packets to the pulls and never uses the right again, so that each return narrows
+/// its window by one for good; here the window opens again when packets get through.
 ///
 /// # Timer
 ///
-/// One timer for the flow, for the packet that is outstanding longest, armed lazily: acknowledgements do not touch it; when it
-/// runs out the outstanding packets are looked through, and it is set anew if none is as old as the timeout. If one is, all that are
-/// at least half as old are given up with it, since they were lost together, and one is sent. A sender that has something to send, nothing outstanding and heard nothing for a timeout sends
-/// one packet on the next pull's account: the pull may have been lost. The timeout is `rto_initial` until the first reply,
-/// `rto_min` afterwards, and doubles, up to `rto_max`, each time it runs out until a reply comes.
+/// One timer for the flow, for the packet that is outstanding longest, armed lazily: acknowledgements do not touch it;
+/// when it runs out the outstanding packets are looked through, and it is set anew if none is as old as the timeout. If
+/// one is, all that are at least half as old are given up with it, since they were lost together, and one is sent. A
+/// sender that has something to send, nothing outstanding and heard nothing for a timeout sends one packet on the next
+/// pull's account: the pull may have been lost. The timeout is `rto_initial` until the first reply, `rto_min`
+/// afterwards, and doubles, up to `rto_max`, each time it runs out until a reply comes.
 #[derive(Clone, Debug)]
 pub struct NdpSender {
     flow: FlowInfo,
@@ -69,7 +73,8 @@ pub struct NdpSender {
     again: VecDeque<u32>,
     /// Pulls the receiver is known to have sent.
     pulled: u32,
-    /// Packets that may be sent: pulls and released rights less what was sent for them. Below zero after a packet on account.
+    /// Packets that may be sent: pulls and released rights less what was sent for them. Below zero after a packet on
+    /// account.
     credit: i64,
     /// One packet may be sent whatever the credit.
     on_account: bool,
@@ -267,8 +272,8 @@ impl NdpSender {
         self.credit += i64::from(rights);
     }
 
-    /// Pulls that the receiver is bound to send yet, as far as is known: one for each packet beyond the first window and for each
-    /// header, but no more than packets that have arrived there.
+    /// Pulls that the receiver is bound to send yet, as far as is known: one for each packet beyond the first window
+    /// and for each header, but no more than packets that have arrived there.
     fn pulls_to_come(&self) -> i64 {
         let needed = u64::from(self.flow.packets - self.first) + u64::from(self.nacks);
         needed.min(u64::from(self.replies)) as i64 - i64::from(self.pulled)

@@ -413,7 +413,12 @@ proptest! {
     }
 
     #[test]
-    fn trims_and_returns_alone_need_no_timer(seed: u64, packets in 1u32..300, trim in 0.0..0.5f64, bounce in 0.0..0.5f64) {
+    fn trims_and_returns_alone_need_no_timer(
+        seed: u64,
+        packets in 1u32..300,
+        trim in 0.0..0.5f64,
+        bounce in 0.0..0.5f64,
+    ) {
         let trouble = Trouble { trim, bounce, jitter: Duration::from_us(5), ..Trouble::default() };
         let mut net = Net::new(&[packets], &common(), trouble, seed);
         prop_assert!(net.run());

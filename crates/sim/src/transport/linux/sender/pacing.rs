@@ -15,7 +15,8 @@ impl LinuxSender {
         self.gap = Duration::from_ps(self.trip.smoothed().ps() * 100 / (packets * u64::from(self.pace_percent())));
     }
 
-    /// Whether pacing lets a packet go now. Packets of one burst, as large as the kernel makes its segments, go together.
+    /// Whether pacing lets a packet go now. Packets of one burst, as large as the kernel makes its segments, go
+    /// together.
     #[inline(always)]
     pub(super) fn may_pace(&mut self, now: Instant) -> bool {
         if (self.burst_at == now) & (self.paced_burst != 0) {
@@ -40,7 +41,8 @@ impl LinuxSender {
         true
     }
 
-    /// Packets that go together: those of a millisecond at the pacing rate, at least two, and up to 64 KB where round trips are short.
+    /// Packets that go together: those of a millisecond at the pacing rate, at least two, and up to 64 KB where round
+    /// trips are short.
     #[inline]
     pub(super) fn burst_size(&self) -> u32 {
         let largest = self.largest;
@@ -76,14 +78,15 @@ impl LinuxSender {
         u64::try_from(sent.checked_div(smoothed).unwrap_or(u128::MAX)).unwrap_or(u64::MAX)
     }
 
-    /// The pacing rate in windows per hundred round trips: in the first half of slow start the window doubles in a round trip.
+    /// The pacing rate in windows per hundred round trips: in the first half of slow start the window doubles in a
+    /// round trip.
     #[inline(always)]
     pub(super) fn pace_percent(&self) -> u32 {
         if self.window.size < self.window.threshold / 2 { 200 } else { 120 }
     }
 
-    /// With segmentation offload, new data waits for more of the window if an ACK is about to open it: until a third of the window, or the largest
-    /// segment, can go at once.
+    /// With segmentation offload, new data waits for more of the window if an ACK is about to open it: until a third of
+    /// the window, or the largest segment, can go at once.
     #[cold]
     #[inline(never)]
     pub(super) fn should_wait(&mut self, now: Instant, flight: u32) -> bool {

@@ -138,8 +138,8 @@ impl LinuxSender {
         self.segment(seq, ecn | flag::RETRANSMISSION)
     }
 
-    /// The tail loss probe (RFC 8985, section 7.3): new data if there is any, whatever the window, else the last packet again, unless it has not
-    /// left its host yet.
+    /// The tail loss probe (RFC 8985, section 7.3): new data if there is any, whatever the window, else the last packet
+    /// again, unless it has not left its host yet.
     pub(super) fn send_probe(&mut self, now: Instant) -> Option<Segment> {
         let mut probe = None;
         if self.probe_end == 0 {
