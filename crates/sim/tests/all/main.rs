@@ -19,5 +19,6 @@ mod peers;
 mod queueing;
 mod samples;
 mod script;
+mod sonic;
 mod threads;
 mod transports;

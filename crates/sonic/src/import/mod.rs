@@ -1,11 +1,12 @@
 //! A configuration as a switch file of Forebay, both sides of it, with everything that such a file cannot express.
 
+mod cables;
 mod ingress;
 mod qos;
 
 use crate::SonicError;
 use crate::chip::Chip;
-use crate::config::Config;
+use crate::config::{Config, Watchdog};
 use crate::device::Device;
 use forebay_tm::Rate;
 use forebay_tm::ingress::Limit;
@@ -22,6 +23,8 @@ pub struct Imported {
     pub toml: String,
     /// What it leaves out, or has in another way.
     pub left_out: Vec<String>,
+    /// The PFC watchdog of most of its ports; switch files have none, scenarios do.
+    pub watchdog: Option<Watchdog>,
 }
 
 /// Writes both sides of a device. `from` names the configuration in a comment.
@@ -33,9 +36,27 @@ pub fn import(device: &Device<'_>, from: &str) -> Result<Imported, SonicError> {
     if ports.is_empty() {
         return Err(SonicError::new("PORT", "no port is up", "set admin_status to up"));
     }
-    let mut importer = Importer { device, ports, queues: 0, left_out: vec![] };
+    let down = device.config.ports.len() - ports.len();
+    let left_out = if down > 0 { vec![format!("{down} ports that are not up")] } else { vec![] };
+    written(Importer { device, ports, queues: 0, left_out }, from)
+}
+
+/// Writes both sides of a device of whose ports some are in use: those of `rates`, in this order, each the first of its speed that is up and not taken. The
+/// pools are those of the whole device.
+///
+/// # Errors
+/// As [`import`], or if it has no such ports.
+pub fn import_ports(device: &Device<'_>, from: &str, rates: &[Rate]) -> Result<Imported, SonicError> {
+    let ports = cables::ports_of(device.config, rates)?;
+    let idle = device.config.ports.len() - ports.len();
+    let left_out = if idle > 0 { vec![format!("{idle} ports without a cable")] } else { vec![] };
+    written(Importer { device, ports, queues: 0, left_out }, from)
+}
+
+fn written(mut importer: Importer<'_>, from: &str) -> Result<Imported, SonicError> {
     let toml = importer.switch(from)?;
-    Ok(Imported { toml, left_out: importer.left_out })
+    let watchdog = importer.watchdog();
+    Ok(Imported { toml, left_out: importer.left_out, watchdog })
 }
 
 struct Importer<'a> {
@@ -77,9 +98,11 @@ impl Importer<'_> {
         Ok(toml)
     }
 
-    /// Partitions of the memory; a port is in one at least.
+    /// Partitions of the memory that these ports are in: as few as have room for them.
     fn partitions(&self) -> usize {
-        usize::try_from(self.device.chip.partitions).unwrap_or(1).min(self.ports.len())
+        let up = self.config().ports.iter().filter(|port| port.is_up).count().max(1);
+        let all = usize::try_from(self.device.chip.partitions).unwrap_or(1);
+        (self.ports.len() * all).div_ceil(up).min(self.ports.len())
     }
 
     /// Bytes that never run out before a pool does: all that queues may have together.
@@ -98,15 +121,15 @@ impl Importer<'_> {
     }
 
     fn always_left_out(&mut self, chip: &Chip) {
-        let config = self.device.config;
-        if chip.partitions > 1 {
-            let parts = chip.partitions;
+        let parts = self.partitions();
+        if parts > 1 {
+            let what = format!("which port is in which of {parts} partitions: they are divided in equal blocks");
+            self.left_out.insert(0, what);
+            let queues = "queues count in the partition of their own port, not in that of each sender";
+            self.left_out.insert(1, queues.to_owned());
+        } else if chip.partitions > 1 {
             self.left_out
-                .push(format!("which port is in which of {parts} partitions: they are divided in equal blocks"));
-        }
-        let down = config.ports.len() - self.ports.len();
-        if down > 0 {
-            self.left_out.push(format!("{down} ports that are not up"));
+                .insert(0, format!("{} other partitions of the memory: the ports are in one", chip.partitions - 1));
         }
     }
 
@@ -166,8 +189,9 @@ impl Importer<'_> {
             });
         }
         let mut shared = vec![];
-        for pool in &pools {
-            shared.push(self.device.shared(*pool)?.cells.saturating_mul(cell));
+        for (place, pool) in pools.iter().enumerate() {
+            let bytes = self.device.shared(*pool)?.cells.saturating_mul(cell);
+            shared.push(self.in_partitions(bytes, members.iter_mut().filter(|of| of.pool == place).collect()));
         }
         let list = |of: &dyn Fn(&Member) -> String| members.iter().map(of).collect::<Vec<_>>().join(", ");
         let names: Vec<&str> = pools.iter().map(|pool| config.pools[*pool].name.as_str()).collect();
@@ -180,6 +204,20 @@ impl Importer<'_> {
         let _ = writeln!(toml, "fixed = [{}]", list(&|of| of.limit.is_some().to_string()));
         let _ = writeln!(toml, "partitions = {}", self.partitions());
         Ok(toml)
+    }
+}
+
+impl Importer<'_> {
+    /// What a pool has in each partition. Packets of a queue are in the memory of the ports they came by: where no queue has a limit, the ingress side
+    /// alone decides in each partition, and the pool is that of all.
+    fn in_partitions(&self, bytes: u64, members: Vec<&mut Member>) -> u64 {
+        let partitions = self.partitions() as u64;
+        if partitions == 1 || !members.iter().all(|of| of.limit.is_some_and(|limit| limit >= bytes)) {
+            return bytes;
+        }
+        let all = bytes.saturating_mul(partitions);
+        members.into_iter().for_each(|of| of.limit = Some(all.min(MAX_LIMIT)));
+        all
     }
 }
 
