@@ -3,7 +3,7 @@
 //! * [`chip`]: chip families, as data.
 //! * [`db`]: a CONFIG_DB file as tables; [`config`]: what it says about buffers; [`findings`]: what is wrong with it.
 //! * [`rules`]: from pools and profiles to cells, with the derivation in words.
-//! * [`fill`]: packets sent into the core's accounting until it pauses and drops.
+//! * [`fill`]: packets sent into the core's accounting until it pauses and drops; [`blocked`]: through both sides of the core.
 //! * [`device`]: a configuration on a chip; [`predict`]: where it pauses, resumes and drops.
 //! * [`import`]: both sides as a switch file.
 //! * [`advise`]: goals of an operator, and the settings that reach them.
@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod blocked;
 pub mod chip;
 pub mod config;
 pub mod db;
