@@ -1,4 +1,5 @@
-//! Settings with which no packet can get through: allowed, but hardly meant. What switches leave out of the SONiC configuration that they are made from.
+//! Settings with which no packet can get through: allowed, but hardly meant. What switches leave out of the SONiC
+//! configuration that they are made from.
 
 use forebay_results::text::bytes;
 use forebay_sim::scenario::Scenario;

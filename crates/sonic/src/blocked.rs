@@ -1,5 +1,5 @@
-//! A switch whose ports send nothing: packets go through both sides of the core, one by one, until it pauses and drops. Then one port sends again until it
-//! asks to resume.
+//! A switch whose ports send nothing: packets go through both sides of the core, one by one, until it pauses and drops.
+//! Then one port sends again until it asks to resume.
 
 use crate::fill::{Filled, Side};
 use forebay_tm::admit::{PolicyConfig, PoolsConfig};
@@ -135,7 +135,8 @@ impl Blocked {
         }
     }
 
-    /// Sends lossless packets from all ports in turn until one of them is dropped. If there is one sender, its packets leave then until it asks to resume.
+    /// Sends lossless packets from all ports in turn until one of them is dropped. If there is one sender, its packets
+    /// leave then until it asks to resume.
     pub fn fill(mut self) -> Filled {
         let mut filled = Filled::default();
         'full: loop {

@@ -55,7 +55,8 @@ pub fn parse(file: &str, text: &str) -> Result<Db, SonicError> {
     })
 }
 
-/// The line of what a finding is about, `TABLE|key.field`, `TABLE|key` or `TABLE`, counted from 1: as much of it as is there.
+/// The line of what a finding is about, `TABLE|key.field`, `TABLE|key` or `TABLE`, counted from 1: as much of it as is
+/// there.
 pub fn line_of(text: &str, place: &str) -> Option<usize> {
     let (table, rest) = place.split_once('|').unwrap_or((place, ""));
     let quoted = |name: &str| format!("\"{name}\"");

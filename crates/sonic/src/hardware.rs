@@ -1,7 +1,8 @@
 //! Points that hardware tests assert, beside what the core does with the same configuration.
 //!
 //! Each row of the CSV file is a switch: its pools and profiles become cells by the rules of its chip family
-//! ([`crate::rules`]), and packets are sent through both sides of the core until it pauses and drops ([`crate::blocked`]).
+//! ([`crate::rules`]), and packets are sent through both sides of the core until it pauses and drops
+//! ([`crate::blocked`]).
 
 use crate::SonicError;
 use crate::blocked::Parts;
@@ -362,8 +363,8 @@ impl Row {
         packets * self.chip.cells_up(u64::from(self.packet))
     }
 
-    /// Both sides of one partition. A row does not name the ingress pool of lossy packets. It is the one of lossless packets, unless the egress pool is
-    /// larger, for then there must be another.
+    /// Both sides of one partition. A row does not name the ingress pool of lossy packets. It is the one of lossless
+    /// packets, unless the egress pool is larger, for then there must be another.
     ///
     /// # Errors
     /// As [`Row::compare`].

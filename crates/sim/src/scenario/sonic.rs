@@ -1,7 +1,8 @@
 //! `switch.sonic`: switches that are made from the CONFIG_DB of a real one.
 //!
-//! The configuration is read once for each level that names it, and imported ([`forebay_sonic::import`]) for the ports of each switch. What comes of it stands below
-//! the level that names it: what that level or a more special one says wins, what is more general counts for nothing.
+//! The configuration is read once for each level that names it, and imported ([`forebay_sonic::import`]) for the ports
+//! of each switch. What comes of it stands below the level that names it: what that level or a more special one says
+//! wins, what is more general counts for nothing.
 
 use super::switches::{Level, SwitchSettings};
 use super::{IngressSetup, PfcSetup, WatchdogAction, WatchdogSetup, pfc};

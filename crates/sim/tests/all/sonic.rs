@@ -68,7 +68,8 @@ fn a_switch_is_what_import_makes_of_its_ports() {
     assert_eq!((buffer.buffer, buffer.queues, buffer.cell), (switch.buffer, switch.queues, switch.cell));
     let side = setup.ingress.as_ref().unwrap();
     assert_eq!(Some(&side.file), ingress.as_ref());
-    // The pool is that of the whole switch, and idle ports keep their minimums: 32732160 B less xoff, 64 PGs and 160 queues.
+    // The pool is that of the whole switch, and idle ports keep their minimums: 32732160 B less xoff, 64 PGs and 160
+    // queues.
     assert_eq!(side.file.config.pools[0].shared, (32_732_160 - 1_622_016) / 256 - 64 * 18 - 160 * 7);
 }
 

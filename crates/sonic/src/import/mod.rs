@@ -21,6 +21,10 @@ const MAX_LIMIT: u64 = 1 << 43;
 pub struct Imported {
     /// The file, in TOML, with what it leaves out as comments.
     pub toml: String,
+    /// The keys and tables of `[switch]` in a scenario that say the same, but for marking and trimming.
+    pub scenario: String,
+    /// The table `[ecn]`, if there is one.
+    pub marking: String,
     /// What it leaves out, or has in another way.
     pub left_out: Vec<String>,
     /// The PFC watchdog of most of its ports; switch files have none, scenarios do.
@@ -41,8 +45,8 @@ pub fn import(device: &Device<'_>, from: &str) -> Result<Imported, SonicError> {
     written(Importer { device, ports, queues: 0, left_out }, from)
 }
 
-/// Writes both sides of a device of whose ports some are in use: those of `rates`, in this order, each the first of its speed that is up and not taken. The
-/// pools are those of the whole device.
+/// Writes both sides of a device of whose ports some are in use: those of `rates`, in this order, each the first of its
+/// speed that is up and not taken. The pools are those of the whole device.
 ///
 /// # Errors
 /// As [`import`], or if it has no such ports.
@@ -53,10 +57,22 @@ pub fn import_ports(device: &Device<'_>, from: &str, rates: &[Rate]) -> Result<I
     written(Importer { device, ports, queues: 0, left_out }, from)
 }
 
+/// The PG of packets of a queue, by the maps of a port.
+pub fn group_of_queue(device: &Device<'_>, port: usize, queue: u8) -> u8 {
+    ingress::group_of(device.config, port, &device.config.ports[port], queue)
+}
+
 fn written(mut importer: Importer<'_>, from: &str) -> Result<Imported, SonicError> {
-    let toml = importer.switch(from)?;
+    let Written { toml, scenario, marking } = importer.switch(from)?;
     let watchdog = importer.watchdog();
-    Ok(Imported { toml, left_out: importer.left_out, watchdog })
+    Ok(Imported { toml, scenario, marking, left_out: importer.left_out, watchdog })
+}
+
+/// What is written of a switch.
+struct Written {
+    toml: String,
+    scenario: String,
+    marking: String,
 }
 
 struct Importer<'a> {
@@ -71,7 +87,7 @@ impl Importer<'_> {
         self.device.config
     }
 
-    fn switch(&mut self, from: &str) -> Result<String, SonicError> {
+    fn switch(&mut self, from: &str) -> Result<Written, SonicError> {
         let (config, chip) = (self.device.config, &self.device.chip);
         let numbers = config.queues.keys().chain(config.scheduling.keys()).map(|(_, queue)| *queue);
         let Some(last) = numbers.max().filter(|_| !config.queues.is_empty()) else {
@@ -90,12 +106,11 @@ impl Importer<'_> {
         for left_out in &self.left_out {
             let _ = writeln!(toml, "# - {left_out}");
         }
-        let _ = writeln!(toml, "\n{}", self.rates());
-        let _ = writeln!(toml, "queues = {}", self.queues);
-        let _ = writeln!(toml, "buffer = {}", self.memory()?);
-        let _ = writeln!(toml, "cell = {}", chip.cell);
+        let keys = format!("queues = {}\nbuffer = {}\ncell = {}\n", self.queues, self.memory()?, chip.cell);
+        let _ = write!(toml, "\n{}\n{keys}", self.rates());
         let _ = write!(toml, "\n{policy}\n{scheduler}{marking}{trimming}{ingress}");
-        Ok(toml)
+        let scenario = format!("[switch]\n{keys}\n{policy}\n{scheduler}{ingress}");
+        Ok(Written { toml, scenario, marking })
     }
 
     /// Partitions of the memory that these ports are in: as few as have room for them.
@@ -144,7 +159,8 @@ impl Importer<'_> {
         format!("ports = [\n{}]", rates.concat())
     }
 
-    /// What most ports have for a queue number. Others are among what is left out, unless that is said elsewhere (`what` is empty).
+    /// What most ports have for a queue number. Others are among what is left out, unless that is said elsewhere
+    /// (`what` is empty).
     fn usual(&mut self, of: &BTreeMap<(usize, u8), usize>, queue: u8, what: &str) -> Option<usize> {
         let mut counts: BTreeMap<Option<usize>, usize> = BTreeMap::new();
         for port in &self.ports {
@@ -208,8 +224,8 @@ impl Importer<'_> {
 }
 
 impl Importer<'_> {
-    /// What a pool has in each partition. Packets of a queue are in the memory of the ports they came by: where no queue has a limit, the ingress side
-    /// alone decides in each partition, and the pool is that of all.
+    /// What a pool has in each partition. Packets of a queue are in the memory of the ports they came by: where no
+    /// queue has a limit, the ingress side alone decides in each partition, and the pool is that of all.
     fn in_partitions(&self, bytes: u64, members: Vec<&mut Member>) -> u64 {
         let partitions = self.partitions() as u64;
         if partitions == 1 || !members.iter().all(|of| of.limit.is_some_and(|limit| limit >= bytes)) {

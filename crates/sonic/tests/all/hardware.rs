@@ -54,7 +54,8 @@ fn core_accounting_and_formulas_agree_to_the_packet() {
     }
 }
 
-/// How a family reads sizes, as section 3 of the published facts has it, worked out beside the code: shared cells of a partition, and the PG's own.
+/// How a family reads sizes, as section 3 of the published facts has it, worked out beside the code: shared cells of a
+/// partition, and the PG's own.
 struct Reading {
     asic: &'static str,
     cell: u64,
@@ -92,7 +93,8 @@ const READINGS: [Reading; 13] = [
     Reading { asic: "spc3", cell: 144, parts: 1, is_gross: false, own: |row| row.pg_xon },
 ];
 
-/// Rows without `sem` and `parts` that hardware tests could have: other sizes, alphas, cables and reserves, for every family.
+/// Rows without `sem` and `parts` that hardware tests could have: other sizes, alphas, cables and reserves, for every
+/// family.
 #[test]
 fn every_family_reads_rows_that_nobody_has_measured() {
     let header = "row,asic,device,topo,cell,pkt_bytes,ing_size,ing_xoff,egr_size,pg_size,pg_xon,pg_xoff,pg_xon_offset,pg_th,ing_lossy_th,elossy_size,\
@@ -157,7 +159,8 @@ fn every_family_reads_rows_that_nobody_has_measured() {
                 (shared * alpha / (1.0 + alpha)).floor() as u64 + (reading.own)(&row).div_ceil(reading.cell) + 1;
             let simulated = compared.pause_simulated.unwrap();
             assert!(simulated.abs_diff(pause) <= 1, "{} {th}: {simulated}, not {pause}", reading.asic);
-            // Headroom: of the PG, or on Spectrum of two PGs of the port where it is shared; never more than the pool's.
+            // Headroom: of the PG, or on Spectrum of two PGs of the port where it is shared; never more than the
+            // pool's.
             let pgs = if reading.asic.starts_with("spc") { 2 } else { 1 };
             let pool = if xoff > 0 { xoff / (reading.cell * reading.parts) } else { u64::MAX };
             let headroom = (pgs * pg_xoff / reading.cell).min(pool);

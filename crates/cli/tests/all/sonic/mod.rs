@@ -45,7 +45,7 @@ fn what_cannot_be_is_refused() {
         (format!("sonic advise {DATA}/small.json --goal {DATA}/none.toml"), "none.toml"),
         (format!("sonic advise {DATA}/small.json --goal {DATA}/small.json"), "this is not TOML"),
         (
-            format!("sonic advise {DATA}/config_db_sample.json --goal {DATA}/goals/ecn.toml"),
+            format!("sonic advise {DATA}/config_db_sample.json --goal crates/advise/tests/goals/ecn.toml"),
             "MAP_PFC_PRIORITY_TO_QUEUE",
         ),
         (format!("sonic predict {DATA}/small.json --html {DATA}/small.json --force"), "small.json"),
@@ -77,7 +77,7 @@ fn pages_and_patches_are_written() {
     let file = |name: &str| directory.path().join(name).display().to_string();
     let config = format!("{DATA}/configs/td3-7050cx3-c32-t0.json");
     let (page, patch) = (file("page.html"), file("patch.json"));
-    let goal = format!("--goal {DATA}/goals/ecn.toml");
+    let goal = "--goal crates/advise/tests/goals/ecn.toml";
     let advice = json(root(), &format!("sonic advise {config} {goal} --json --html {page} --patch {patch}"));
     assert_eq!(advice["goals"][0]["after"]["met"], true);
     let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&patch).unwrap()).unwrap();

@@ -1,9 +1,9 @@
 //! A page that stands alone: pools as a picture, what each class can get, and the advice.
 
-use crate::advise::{Advice, GoalAdvice, Shown};
-use crate::config::Direction;
-use crate::device::Device;
-use crate::predict::{Case, Prediction};
+use crate::{Advice, GoalAdvice, Shown};
+use forebay_sonic::config::Direction;
+use forebay_sonic::device::Device;
+use forebay_sonic::predict::{Case, Prediction};
 use std::fmt::Write;
 
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem;color:#1b1f24;background:#fff}\
