@@ -134,6 +134,7 @@ fn limit_line(limit: Limit) -> String {
     match limit {
         Limit::None => String::new(),
         Limit::Static(cells) => format!("limit = {cells}\n"),
+        Limit::Dynamic(alpha) | Limit::OfPort(alpha) if alpha.num == 0 => "limit = 0\n".to_owned(),
         Limit::Dynamic(alpha) => format!("alpha = {}\n", alpha_text(alpha)),
         Limit::OfPort(alpha) => format!("alpha = {}\nof_port = true\n", alpha_text(alpha)),
     }

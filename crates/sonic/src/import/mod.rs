@@ -40,6 +40,10 @@ pub fn import(device: &Device<'_>, from: &str) -> Result<Imported, SonicError> {
     if ports.is_empty() {
         return Err(SonicError::new("PORT", "no port is up", "set admin_status to up"));
     }
+    if let Some(port) = ports.iter().map(|port| &device.config.ports[*port]).find(|port| port.speed == 0) {
+        let place = format!("PORT|{}", port.name);
+        return Err(SonicError::new(place, "the port has no speed", "give the speed in Mb/s, such as 100000"));
+    }
     let down = device.config.ports.len() - ports.len();
     let left_out = if down > 0 { vec![format!("{down} ports that are not up")] } else { vec![] };
     written(Importer { device, ports, queues: 0, left_out }, from)
@@ -132,7 +136,7 @@ impl Importer<'_> {
         }
         let minimum = |profile: &usize| self.device.chip.queue(&config.profiles[*profile].bytes).minimum;
         let minimums = config.queues.values().map(minimum).fold(0, u64::saturating_add);
-        Ok(cells.saturating_add(minimums).saturating_mul(u64::from(self.device.chip.cell)))
+        Ok(cells.saturating_add(minimums).saturating_mul(u64::from(self.device.chip.cell)).min(MAX_LIMIT))
     }
 
     fn always_left_out(&mut self, chip: &Chip) {
@@ -193,6 +197,8 @@ impl Importer<'_> {
             });
             let cells = self.device.chip.queue(&of.bytes);
             let (alpha, limit) = match cells.limit {
+                // A factor of nothing is a constant of nothing.
+                Limit::Dynamic(alpha) | Limit::OfPort(alpha) if alpha.num == 0 => (1.0, Some(0)),
                 Limit::Dynamic(alpha) | Limit::OfPort(alpha) => (alpha.num as f64 / alpha.den as f64, None),
                 Limit::Static(cells) => (1.0, Some(cells.min(MAX_LIMIT / cell))),
                 Limit::None => (1.0, Some(MAX_LIMIT / cell)),

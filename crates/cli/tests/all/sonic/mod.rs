@@ -55,6 +55,32 @@ fn what_cannot_be_is_refused() {
     }
 }
 
+/// Files that hold no configuration: whatever is asked of them, the code is 2, and the message names the file and a remedy.
+#[test]
+fn files_that_hold_no_configuration_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let nested = format!("{}1{}", "{\"a\":".repeat(9_000), "}".repeat(9_000));
+    let files: [(&str, &[u8]); 5] = [
+        ("empty.json", b""),
+        ("not-utf8.json", b"{\"PORT\": {\"Ethernet\xff\": {}}}"),
+        ("nested.json", nested.as_bytes()),
+        ("cut.json", b"{\"PORT\": {\"Ethernet0\": {\"speed\": "),
+        ("other.json", b"{\"VLAN\": {}}"),
+    ];
+    for (name, bytes) in files {
+        std::fs::write(directory.path().join(name), bytes).unwrap();
+    }
+    let goal = "--goal crates/advise/tests/goals/ecn.toml";
+    for name in files.iter().map(|(name, _)| *name).chain([".", "none.json"]) {
+        let path = directory.path().join(name).display().to_string();
+        for command in ["lint", "predict", "import"].map(|verb| format!("sonic {verb} {path}")) {
+            assert!(refused(root(), &command).contains(path.trim_end_matches('.')), "{command}");
+        }
+        refused(root(), &format!("sonic advise {path} {goal}"));
+        refused(root(), &format!("sonic hardware {path}"));
+    }
+}
+
 #[test]
 fn an_imported_switch_can_be_replayed() {
     let directory = tempfile::tempdir().unwrap();
