@@ -256,5 +256,5 @@ pub(super) fn mark_nearest(mut ideas: Vec<(Idea, f64)>) -> Vec<Idea> {
 }
 
 pub(super) fn size(bytes: f64) -> String {
-    if bytes.is_finite() { Bytes::new(bytes.max(0.0) as u64).to_string() } else { "any amount".to_owned() }
+    if bytes.is_finite() { crate::page::rounded(bytes.max(0.0) as u64) } else { "any amount".to_owned() }
 }

@@ -137,6 +137,12 @@ pub fn advise(file: &str, text: &str, chip: Option<&str>, goals: &[Goal]) -> Res
     Ok(Advice { goals: advice.into_iter().map(|(_, of)| of).collect(), patch })
 }
 
+/// A change as a share: `-8%`.
+pub fn percent(share: f64) -> String {
+    let text = format!("{:+.0}%", 100.0 * share);
+    if text == "+0%" || text == "-0%" { "0%".to_owned() } else { text }
+}
+
 /// Tries a goal: in the core alone, or in a network if it is about pause.
 fn attempt(file: &str, config: &Value, chip: Option<&str>, goal: &Goal) -> Result<Shown, SonicError> {
     match goal {
