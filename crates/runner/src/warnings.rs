@@ -1,4 +1,5 @@
-//! Settings with which no packet can get through: allowed, but hardly meant.
+//! Settings with which no packet can get through: allowed, but hardly meant. What switches leave out of the SONiC
+//! configuration that they are made from.
 
 use forebay_results::text::bytes;
 use forebay_sim::scenario::Scenario;
@@ -32,7 +33,27 @@ pub fn of(scenario: &Scenario) -> Vec<String> {
         1 => format!("warning: {switch} and another {problem}"),
         _ => format!("warning: {switch} and {others} others {problem}"),
     };
-    found.into_iter().take(MOST).map(line).collect()
+    found.into_iter().take(MOST).map(line).chain(left_out(scenario)).collect()
+}
+
+/// One line for all switches that leave out the same of their SONiC configuration, or have it in another way.
+fn left_out(scenario: &Scenario) -> Vec<String> {
+    let mut found: Vec<(&str, &[String], usize)> = Vec::new();
+    for (switch, setup) in scenario.network.switches.iter().zip(&scenario.switches) {
+        match found.iter_mut().find(|(_, known, _)| *known == setup.left_out) {
+            Some((_, _, others)) => *others += 1,
+            None => found.push((&switch.name, &setup.left_out, 0)),
+        }
+    }
+    let line = |(switch, left_out, others): (&str, &[String], usize)| {
+        let who = match others {
+            0 => switch.to_owned(),
+            1 => format!("{switch} and another"),
+            _ => format!("{switch} and {others} others"),
+        };
+        format!("note: {who}, from SONiC, without or in another way: {}", left_out.join("; "))
+    };
+    found.into_iter().filter(|(_, left_out, _)| !left_out.is_empty()).take(MOST).map(line).collect()
 }
 
 /// For each workload, what is wrong if an empty buffer does not take its packet.

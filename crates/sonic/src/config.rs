@@ -119,6 +119,28 @@ pub struct Scheduler {
     pub cir: Option<u64>,
 }
 
+/// What `PFC_WD` does to packets of a class in a storm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WatchdogAction {
+    /// They are dropped.
+    Drop,
+    /// They are sent.
+    Forward,
+    /// The storm is only told.
+    Alert,
+}
+
+/// `PFC_WD` of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Watchdog {
+    /// `detection_time`, in milliseconds.
+    pub detection: u64,
+    /// `restoration_time`, in milliseconds; if it is not said, that of detection.
+    pub restoration: u64,
+    /// `action`; if it is not said, drop.
+    pub action: WatchdogAction,
+}
+
 /// A configuration, as far as it could be read.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -150,6 +172,8 @@ pub struct Config {
     pub maps: BTreeMap<(String, String), BTreeMap<u64, u64>>,
     /// Trimming, if it is set up.
     pub trimming: Option<Trimming>,
+    /// The PFC watchdog of each port that has one.
+    pub watchdogs: BTreeMap<usize, Watchdog>,
     /// PGs that were made from speed, cable and `pfc_enable`, as buffermgrd does.
     pub made_groups: usize,
     /// What is wrong with it by itself.

@@ -55,6 +55,25 @@ pub fn parse(file: &str, text: &str) -> Result<Db, SonicError> {
     })
 }
 
+/// The line of what a finding is about, `TABLE|key.field`, `TABLE|key` or `TABLE`, counted from 1: as much of it as is
+/// there.
+pub fn line_of(text: &str, place: &str) -> Option<usize> {
+    let (table, rest) = place.split_once('|').unwrap_or((place, ""));
+    let quoted = |name: &str| format!("\"{name}\"");
+    let mut at = text.find(&quoted(table))?;
+    let key = text[at..].find(&quoted(rest)).map(|from| (from, ""));
+    let with_field = || {
+        let (key, field) = rest.rsplit_once('.')?;
+        Some((text[at..].find(&quoted(key))?, field))
+    };
+    if let Some((from, field)) = key.or_else(with_field).filter(|_| !rest.is_empty()) {
+        at += from;
+        let end = text[at..].find('}').map_or(text.len(), |end| at + end);
+        at += text[at..end].find(&quoted(field)).unwrap_or(0);
+    }
+    Some(text[..at].matches('\n').count() + 1)
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(NamedVisitor(PhantomData))
@@ -138,5 +157,20 @@ impl<'de> Visitor<'de> for TextVisitor {
             members.push(text);
         }
         Ok(Text(members.join(",")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_lines() {
+        let text = "{\n\"PORT\": {\n\"a\": {\n\"speed\": \"1\"},\n\"b|3-4\": {\n\"speed\": \"x\"}\n}\n}";
+        let lines = ["PORT", "PORT|a", "PORT|a.speed", "PORT|b|3-4.speed", "PORT|b|3-4.mtu", "PORT|c", "QUEUE"];
+        assert_eq!(
+            lines.map(|place| line_of(text, place)),
+            [Some(2), Some(3), Some(4), Some(6), Some(5), Some(2), None]
+        );
     }
 }

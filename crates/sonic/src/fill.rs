@@ -60,7 +60,7 @@ impl Side {
     }
 
     /// Refuses what would be filled for ever.
-    fn check_fill(&self, groups: usize) -> Result<(), ConfigError> {
+    pub(crate) fn check_fill(&self, groups: usize) -> Result<(), ConfigError> {
         let headroom = self.group.lossless.map_or(0, |lossless| lossless.headroom);
         let each = self.group.minimum.saturating_add(headroom);
         let cells = each.saturating_mul(groups as u64).saturating_add(self.pool.shared);

@@ -1,15 +1,16 @@
 //! Points that hardware tests assert, beside what the core does with the same configuration.
 //!
 //! Each row of the CSV file is a switch: its pools and profiles become cells by the rules of its chip family
-//! ([`crate::rules`]), and
-//! packets are sent into the core's accounting until it pauses and drops ([`crate::fill`]).
+//! ([`crate::rules`]), and packets are sent through both sides of the core until it pauses and drops
+//! ([`crate::blocked`]).
 
 use crate::SonicError;
+use crate::blocked::Parts;
 use crate::chip::{Chip, SizeMeaning};
 use crate::fill::Side;
 use crate::rules::{PoolBytes, ProfileBytes, Reserved, Threshold};
 use forebay_tm::ConfigError;
-use forebay_tm::ingress::{Admission, Limit, PoolConfig};
+use forebay_tm::ingress::{Limit, MAX_CELLS, PoolConfig};
 use serde::Serialize;
 
 /// A row, read.
@@ -172,7 +173,8 @@ impl Fields<'_> {
 
     /// `dynamic 3` or `static 44302336`.
     fn threshold(&self, column: &str) -> Result<Threshold, SonicError> {
-        let text = self.need(column)?;
+        // Without a limit, the pool is one.
+        let Some(text) = self.text(column)? else { return Ok(Threshold::Static(u64::MAX)) };
         let threshold = match text.split_once(' ') {
             Some(("dynamic", th)) => th.trim().parse().ok().filter(|th| (-8..=7).contains(th)).map(Threshold::Dynamic),
             Some(("static", bytes)) => bytes.trim().parse().ok().map(Threshold::Static),
@@ -245,8 +247,10 @@ impl Fields<'_> {
         let queue =
             |size, th| ProfileBytes { size, threshold: Threshold::Dynamic(th), xon: 0, xoff: None, xon_offset: 0 };
         let lossy_queue = match egress {
-            Some(_) => Some(queue(self.need_number("elossy_size")?, self.exponent("elossy_th")?)),
-            None => None,
+            Some(_) if self.text("elossy_th")?.is_some() => {
+                Some(queue(self.number("elossy_size")?.unwrap_or(0), self.exponent("elossy_th")?))
+            }
+            _ => None,
         };
         let packet = self.need_number("pkt_bytes")?;
         if packet == 0 || packet > 1 << 16 {
@@ -293,22 +297,20 @@ impl Row {
             SonicError::new(format!("row {}: {} = {}", self.row, error.field, error.value), error.problem, error.remedy)
         };
         let shared = self.chip.ingress_shared(&self.ingress, self.reserved).map_err(named)?;
-        let lossless = self.lossless(shared.cells);
-        let filled = lossless.fill(1, self.packet).map_err(core)?;
+        let parts = self.parts(shared.cells).map_err(named)?;
+        let blocked = |senders: usize| parts.blocked(senders, self.packet).map_err(core);
+        let filled = blocked(1)?.fill();
         let several = match self.several {
-            Some(Several::Equal(count)) => lossless.fill(count, self.packet).map_err(core)?.pause,
-            Some(Several::OneByOne(count)) => lossless.fill_one_by_one(count, self.packet).map_err(core)?,
+            Some(Several::Equal(count)) => blocked(count)?.fill().pause,
+            Some(Several::OneByOne(count)) => blocked(count)?.fill_one_by_one(),
             None => None,
         };
-        let lossy = match (&self.egress, &self.lossy_queue) {
-            (Some(egress), Some(queue)) => {
-                let derived = self.chip.egress_shared(egress, Some(&self.ingress), self.reserved).map_err(named)?;
-                Some(self.fill_lossy(shared.cells, derived.cells, egress, queue).map_err(core)?)
-            }
-            _ => None,
+        let lossy = match parts.queue {
+            Some(_) => Some(blocked(1)?.fill_lossy()),
+            None => None,
         };
         let mut derivation = shared.steps;
-        derivation.extend(lossless.group.steps);
+        derivation.extend(parts.lossless.group.steps);
         let of = |packets: Option<u64>| packets.map(|packets| self.shown(packets));
         Ok(Compared {
             row: self.row.clone(),
@@ -361,36 +363,31 @@ impl Row {
         packets * self.chip.cells_up(u64::from(self.packet))
     }
 
-    /// Lossy packets go through both sides: the packet that is dropped, and the side that drops it. A row does not name
-    /// the ingress pool of
-    /// lossy packets. It is the one of lossless packets, unless the egress pool is larger, for then there must be
-    /// another.
-    fn fill_lossy(
-        &self,
-        ingress_shared: u64,
-        egress_shared: u64,
-        egress: &PoolBytes,
-        queue: &ProfileBytes,
-    ) -> Result<(u64, &'static str), ConfigError> {
+    /// Both sides of one partition. A row does not name the ingress pool of lossy packets. It is the one of lossless
+    /// packets, unless the egress pool is larger, for then there must be another.
+    ///
+    /// # Errors
+    /// As [`Row::compare`].
+    pub fn parts(&self, shared: u64) -> Result<Parts, SonicError> {
         let side = |shared, group| {
             let pool = PoolConfig { shared, headroom: None };
             Side { cell: self.chip.cell, pool, port: Limit::None, group }
         };
-        let lossy = ProfileBytes { size: 0, threshold: self.lossy_group, xon: 0, xoff: None, xon_offset: 0 };
-        let mut queue = side(egress_shared, self.chip.queue(queue)).ingress(1)?;
-        let mut group = match egress.size <= self.ingress.size {
-            true => Some(side(ingress_shared, self.chip.queue(&lossy)).ingress(1)?),
-            false => None,
+        let queue = match (&self.egress, &self.lossy_queue) {
+            (Some(egress), Some(queue)) => {
+                let derived = self.chip.egress_shared(egress, Some(&self.ingress), self.reserved)?;
+                Some(side(derived.cells, self.chip.queue(queue)))
+            }
+            _ => None,
         };
-        for packets in 1.. {
-            if let Some(Admission::Refused(_)) = group.as_mut().map(|group| group.admit(0, 0, self.packet)) {
-                return Ok((packets, "ingress"));
-            }
-            if let Admission::Refused(_) = queue.admit(0, 0, self.packet) {
-                return Ok((packets, "egress"));
-            }
+        let in_one_pool = self.egress.as_ref().is_none_or(|egress| egress.size <= self.ingress.size);
+        let profile = ProfileBytes { size: 0, threshold: self.lossy_group, xon: 0, xoff: None, xon_offset: 0 };
+        let mut group = self.chip.queue(&profile);
+        if !in_one_pool {
+            group.limit = Limit::None;
         }
-        unreachable!("a pool is finite")
+        let lossy = side(if in_one_pool { shared } else { MAX_CELLS }, group);
+        Ok(Parts { lossless: self.lossless(shared), lossy, in_one_pool, queue })
     }
 }
 

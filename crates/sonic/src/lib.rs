@@ -3,16 +3,14 @@
 //! * [`chip`]: chip families, as data.
 //! * [`db`]: a CONFIG_DB file as tables; [`config`]: what it says about buffers; [`findings`]: what is wrong with it.
 //! * [`rules`]: from pools and profiles to cells, with the derivation in words.
-//! * [`fill`]: packets sent into the core's accounting until it pauses and drops.
+//! * [`fill`]: packets sent into the core's accounting until it pauses and drops; [`blocked`]: through both sides of the core.
 //! * [`device`]: a configuration on a chip; [`predict`]: where it pauses, resumes and drops.
 //! * [`import`]: both sides as a switch file.
-//! * [`advise`]: goals of an operator, and the settings that reach them.
-//! * [`page`]: all of it as one HTML page.
 //! * [`hardware`]: points that hardware tests assert, beside what the core does.
 
 #![forbid(unsafe_code)]
 
-pub mod advise;
+pub mod blocked;
 pub mod chip;
 pub mod config;
 pub mod db;
@@ -23,7 +21,6 @@ pub mod hardware;
 pub mod import;
 mod keys;
 pub mod lint;
-pub mod page;
 pub mod predict;
 mod read;
 pub mod rules;
@@ -42,7 +39,8 @@ pub struct SonicError {
 }
 
 impl SonicError {
-    pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    /// An error.
+    pub fn new(place: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { place: place.into(), problem: problem.into(), remedy: remedy.into() }
     }
 }

@@ -8,6 +8,7 @@ use crate::rules::{PoolBytes, ProfileBytes, Threshold};
 use std::collections::{BTreeMap, HashMap};
 
 mod qos;
+mod watchdog;
 
 /// Priority groups of a port: 0 to 7. Queues: 0 to 15.
 const LAST_GROUP: u8 = 7;
@@ -33,6 +34,7 @@ pub(crate) fn read(db: &Db) -> Config {
     reader.config.queues = reader.bound("BUFFER_QUEUE", LAST_QUEUE, &names);
     reader.queue_settings(&names);
     reader.trimming();
+    reader.watchdogs();
     reader.make_groups();
     reader.config
 }

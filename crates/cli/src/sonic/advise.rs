@@ -7,10 +7,10 @@ use crate::output::print;
 use crate::outputs::Outputs;
 use crate::table::Table;
 use clap::Args;
+use forebay_advise::page::page;
+use forebay_advise::{Advice, Candidate, GoalAdvice, Shown, advise, percent, read_goals};
 use forebay_runner::scenario_file::read_text;
-use forebay_sonic::advise::{Advice, Candidate, GoalAdvice, Shown, advise, read_goals};
 use forebay_sonic::device::Device;
-use forebay_sonic::page::page;
 use forebay_sonic::predict::{Question, predict};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -111,6 +111,6 @@ fn row(candidate: &Candidate) -> Vec<String> {
         trial.map_or("-", met).to_owned(),
         candidate.closed_form.clone(),
         trial.map_or("not tried".to_owned(), |trial| trial.words.clone()),
-        candidate.cost_for_others.map_or("-".to_owned(), |cost| format!("{:+.0}%", 100.0 * cost)),
+        candidate.cost_for_others.map_or("-".to_owned(), percent),
     ]
 }

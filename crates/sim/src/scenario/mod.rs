@@ -14,6 +14,7 @@ mod read_program;
 mod read_topology;
 mod read_transport;
 mod scale;
+mod sonic;
 pub mod sweep;
 mod switches;
 
@@ -59,6 +60,8 @@ pub struct SwitchSetup {
     pub chip: Option<ChipSetup>,
     /// Its ingress side, if it has one: it then pauses its senders.
     pub ingress: Option<IngressSetup>,
+    /// What it leaves out of the SONiC configuration that it is made from, or has in another way.
+    pub left_out: Vec<String>,
     /// The script that it plays, if it plays one: no file says so, only `forebay lab script`.
     pub script: Option<Arc<Script>>,
 }

@@ -89,7 +89,8 @@ settings! {
         pub response: Duration = Duration::ZERO,
         /// How often the run looks for deadlocks; it also looks at its end.
         pub deadlock_interval: Duration = Duration::from_us(100); goes_on,
-        /// After this time of pause the watchdog sees a storm; without this there is no watchdog.
+        /// After this time of pause the watchdog sees a storm; without this there is no watchdog,
+        /// or that of the SONiC configuration.
         pub detect: Option<Duration> = None; if_set(detects),
         /// The storm is over after this time without pause; default: that of `detect`.
         pub restore: Option<Duration> = None,
@@ -166,31 +167,43 @@ pub(super) fn ingress(
     buffers: &[ValidConfig],
     pfc: &PfcSetup,
 ) -> Result<IngressSetup, Diagnostic> {
-    let refuse = |problem: String, remedy: &str| Err(level.locate("ingress", problem, remedy));
+    let refuse = |problem: String, remedy: &str| level.locate("ingress", problem, remedy);
     let [buffer] = buffers else {
         let remedy = "remove ports_per_buffer; ingress.partitions divides the memory";
-        return refuse(format!("switch {switch} has several buffers"), remedy);
+        return Err(refuse(format!("switch {switch} has several buffers"), remedy));
     };
-    if buffer.trim.is_some() {
-        return refuse(format!("switch {switch} trims packets"), "remove [trim], or give it kind = \"none\"");
-    }
     let file = forebay_settings::read_ingress(table, buffer)?;
     let config = MmuConfig { switch: (**buffer).clone(), ingress: file.config.clone() };
     config.validate().map_err(|error| {
         let field = error.field.strip_prefix("ingress.").unwrap_or(error.field);
         table.locate(field, format!("{}: {}", error.value, error.problem), &error.remedy)
     })?;
+    checked(file, switch, buffer, pfc, refuse)
+}
+
+/// Checks that a simulated switch can have such an ingress side; `refuse` says where it is from.
+pub(super) fn checked(
+    file: IngressFile,
+    switch: &str,
+    buffer: &ValidConfig,
+    pfc: &PfcSetup,
+    refuse: impl Fn(String, &str) -> Diagnostic,
+) -> Result<IngressSetup, Diagnostic> {
+    if buffer.trim.is_some() {
+        return Err(refuse(format!("switch {switch} trims packets"), "remove [trim], or give it kind = \"none\""));
+    }
     for port in 0..buffer.rates.len() {
         for (queue, number) in file.of_queue.iter().enumerate() {
             let group = file.config.groups.iter().find(|group| group.port == port && group.number == *number);
             let Some(group) = group else {
                 let problem =
                     format!("port {port} of switch {switch} has no group {number}, which queue {queue} is in");
-                return refuse(problem, "add it to the groups of an [[ingress.group]], or change of_queue");
+                let remedy = "add it to the groups of an [[ingress.group]], or change of_queue";
+                return Err(refuse(problem, remedy));
             };
             if group.lossless.is_some() && queue >= CLASSES {
                 let problem = format!("queue {queue} is lossless, and frames speak of classes 0 to {}", CLASSES - 1);
-                return refuse(problem, "let lossless classes have low numbers");
+                return Err(refuse(problem, "let lossless classes have low numbers"));
             }
         }
     }
@@ -204,12 +217,14 @@ pub(super) fn pauses(setup: &SwitchSetup) -> bool {
 
 /// What hosts of a network that pauses have in front of their links, if it is one.
 pub(super) fn nic(root: &Table<'_>, setups: &[SwitchSetup], queues: usize) -> Result<Option<NicSetup>, Diagnostic> {
-    let Some(setup) = setups.iter().find(|setup| pauses(setup)) else { return Ok(None) };
+    if !setups.iter().any(pauses) {
+        return Ok(None);
+    }
     if root.has("nic") {
         let problem = "hosts of a network that pauses have queues of their own, which can be paused";
         return Err(root.key_error("nic", problem, "remove [nic]"));
     }
-    Ok(setup.ingress.as_ref().map(|side| NicSetup::Lossless { pfc: side.pfc.clone(), classes: queues }))
+    Ok(Some(NicSetup::Lossless { pfc: read(root)?, classes: queues }))
 }
 
 /// Checks that whoever is asked for pause knows what that is.

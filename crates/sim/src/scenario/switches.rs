@@ -2,6 +2,7 @@
 
 use super::chip::{self, Model};
 use super::nic::{self, NicSetup};
+use super::sonic::{self, Source};
 use super::{ChipSetup, IngressSetup, MirrorSetup, PfcSetup, SwitchSetup, mirror, pfc};
 use crate::network::NetworkPlan;
 use crate::routing::Ports;
@@ -40,6 +41,11 @@ settings! {
         pub cell: Option<Bytes> = None,
         /// Keep every cell on a list, as in hardware; default false.
         pub cell_pointers: Option<bool> = None,
+        /// The path of a SONiC switch's CONFIG_DB, from which both sides of the buffer are made: see
+        /// [below](#switches-from-a-sonic-configuration).
+        pub sonic: Option<String> = None,
+        /// The chip family of that switch, as `forebay sonic --chip` has it; default the one of its `hwsku`.
+        pub sonic_chip: Option<String> = None,
     }
 }
 
@@ -78,7 +84,7 @@ pub(super) fn unused<'k>(
 const TABLES: [&str; 7] = ["policy", "scheduler", "ecn", "trim", "mirror", "chip", "ingress"];
 /// The keys of `[nic]` that need `kind = "managed"`.
 pub(super) fn managed_keys() -> Vec<&'static str> {
-    let of_switches = ["kind", "program", "ports_per_buffer"];
+    let of_switches = ["kind", "program", "ports_per_buffer", "sonic", "sonic_chip"];
     setting_keys(SwitchKeys::FIELDS).into_iter().filter(|key| !of_switches.contains(key)).collect()
 }
 
@@ -141,17 +147,36 @@ impl SwitchSettings {
 }
 
 /// A level, and where it stands in the file.
-struct Level<'d> {
+pub(super) struct Level<'d> {
     /// What it is for: a tier's or a switch's name, or nothing for all.
     name: &'d str,
-    settings: SwitchSettings,
+    pub(super) settings: SwitchSettings,
     /// Where its keys are.
-    keys: Option<Table<'d>>,
+    pub(super) keys: Option<Table<'d>>,
     /// Where its tables are.
-    tables: Table<'d>,
+    pub(super) tables: Table<'d>,
+    /// The configuration that its switches are made from.
+    pub(super) sonic: Option<Source<'d>>,
 }
 
-impl Level<'_> {
+impl<'d> Level<'d> {
+    fn new(
+        name: &'d str,
+        mut settings: SwitchSettings,
+        keys: Option<Table<'d>>,
+        tables: Table<'d>,
+    ) -> Result<Self, Diagnostic> {
+        let sonic = keys.as_ref().map(|keys| sonic::read(keys, &tables)).transpose()?.flatten();
+        // A result names it from wherever it is.
+        settings.keys.sonic = sonic.as_ref().map(Source::absolute);
+        Ok(Self { name, settings, keys, tables, sonic })
+    }
+
+    /// What is made of a configuration, as a level of its own right below this one.
+    pub(super) fn below(&self, settings: SwitchSettings) -> Self {
+        Self { name: self.name, settings, keys: self.keys.clone(), tables: self.tables.clone(), sonic: None }
+    }
+
     /// Whether it gives what a configuration error speaks of.
     fn gives(&self, field: &str) -> bool {
         let top = field.split('.').next().unwrap_or_default();
@@ -184,7 +209,7 @@ impl<'d> Switches<'d> {
         let tiers: Vec<&str> = plan.switches.iter().map(|switch| switch.tier.as_str()).collect();
         let names: Vec<&str> = plan.switches.iter().map(|switch| switch.name.as_str()).collect();
         Ok(Self {
-            all: Level { name: "", settings, keys, tables: root.clone() },
+            all: Level::new("", settings, keys, root.clone())?,
             tiers: levels(root, "tier", &tiers)?,
             singles: levels(root, "switches", &names)?,
             nic: managed_nic(root)?,
@@ -204,9 +229,14 @@ impl<'d> Switches<'d> {
         let pfc = pfc::read(&self.root)?;
         let mut setups = Vec::with_capacity(plan.switches.len());
         for (index, switch) in plan.switches.iter().enumerate() {
-            let levels = self.levels(&switch.name, &switch.tier);
+            let mut levels = self.levels(&switch.name, &switch.tier);
             let rates: Vec<Rate> =
                 ports.of(plan.switch_node(index)).iter().map(|port| plan.cables[port.link.cable].rate).collect();
+            let sonic = sonic::made(&levels, &rates)?;
+            if let Some(sonic) = &sonic {
+                levels.truncate(sonic.place + 1);
+                levels.push(&sonic.level);
+            }
             let ports_per_buffer = first(&levels, |settings| settings.keys.ports_per_buffer).unwrap_or(rates.len());
             let mut buffers = Vec::new();
             for (buffer, rates) in rates.chunks(ports_per_buffer).enumerate() {
@@ -223,12 +253,16 @@ impl<'d> Switches<'d> {
             if let Some(chip) = &mut chip {
                 check_chip(chip, &switch.name, rates.len(), &buffers, mirror.is_some(), &levels)?;
             }
-            let ingress = self.ingress(&switch.name, &levels, &buffers, &pfc)?;
+            let ingress = match &sonic {
+                Some(sonic) => sonic.ingress(&switch.name, &levels, &buffers, &pfc)?,
+                None => self.ingress(&switch.name, &levels, &buffers, &pfc)?,
+            };
             if let Some(level) = levels.iter().find(|_| ingress.is_some() && (mirror.is_some() || chip.is_some())) {
                 let problem = format!("switch {} mirrors or is a chip, and pauses", switch.name);
                 return Err(level.tables.locate("ingress", problem, "remove [ingress], or [mirror] and the chip"));
             }
-            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip, ingress, script: None });
+            let left_out = sonic.map_or(Vec::new(), |sonic| sonic.left_out);
+            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip, ingress, left_out, script: None });
         }
         pfc::check_peers(&self.root, plan, ports, &setups)?;
         self.check_header_classes(&setups)?;
@@ -382,7 +416,7 @@ fn levels<'d>(root: &Table<'d>, key: &str, known: &[&str]) -> Result<Vec<Level<'
         let Some(table) = outer.table(name)? else { continue };
         table.allow(&allowed, |_| false, "")?;
         let settings = SwitchSettings::of_switches(Some(&table), &table)?;
-        levels.push(Level { name, settings, keys: Some(table.clone()), tables: table });
+        levels.push(Level::new(name, settings, Some(table.clone()), table)?);
     }
     Ok(levels)
 }
@@ -394,7 +428,7 @@ fn managed_nic<'d>(root: &Table<'d>) -> Result<Option<Level<'d>>, Diagnostic> {
         return Ok(None);
     }
     let settings = SwitchSettings::read(Some(&table), &managed_keys(), &table)?;
-    Ok(Some(Level { name: "", settings, keys: Some(table.clone()), tables: table }))
+    Ok(Some(Level { name: "", settings, keys: Some(table.clone()), tables: table, sonic: None }))
 }
 
 /// The first level's that has one.

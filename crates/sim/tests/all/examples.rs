@@ -117,6 +117,16 @@ fn notifications_make_pauses_shorter() {
     assert!(paused(&with) < paused(&without), "{} {}", paused(&with), paused(&without));
 }
 
+#[test]
+fn a_real_configuration_pauses_reads_and_nobody_else() {
+    let file = path("examples/sonic-incast.toml");
+    let (_, plan, result) = run(file.to_str().unwrap(), &[]);
+    assert!(!plan.queries.is_empty());
+    let reads = |flow: &&FlowRecord| flow.spec.class == 3;
+    assert!(result.pauses.requests.iter().all(|request| request.group == 3) && !result.pauses.requests.is_empty());
+    assert_eq!(result.flows.iter().filter(reads).map(|flow| flow.drops).sum::<u32>(), 0, "reads are lossless");
+}
+
 /// The examples of the reference can be read: the first by itself, one of a graph in its place, the others below it.
 #[test]
 fn the_reference_is_right() {

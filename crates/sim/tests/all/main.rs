@@ -20,6 +20,7 @@ mod queueing;
 mod reverie;
 mod samples;
 mod script;
+mod sonic;
 mod threads;
 mod transports;
 mod trimming;

@@ -2,7 +2,7 @@
 
 use super::Importer;
 use crate::SonicError;
-use crate::config::Port;
+use crate::config::{Config, Port};
 use crate::rules::GroupCells;
 use forebay_tm::ingress::{Alpha, Limit, LosslessConfig};
 use std::collections::BTreeMap;
@@ -100,26 +100,30 @@ impl Importer<'_> {
     }
 
     fn group_of(&self, index: usize, port: &Port, queue: u8) -> u8 {
-        let config = self.device.config;
-        let has = |group: u8| config.groups.contains_key(&(index, group));
-        let mapped = self.map(port, "tc_to_queue_map", "TC_TO_QUEUE_MAP").and_then(|queues| {
-            let groups = self.map(port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP")?;
-            let class = queues.iter().find(|(_, to)| **to == u64::from(queue))?.0;
-            groups.get(class).and_then(|group| u8::try_from(*group).ok())
-        });
-        // Packets of a PG without a profile have no buffer of their own: they are those of the first PG that has one.
-        let first = config.groups.range((index, 0)..=(index, u8::MAX)).next().map_or(0, |((_, group), _)| *group);
-        mapped
-            .filter(|group| has(*group))
-            .or(Some(queue).filter(|group| has(*group) && mapped.is_none()))
-            .unwrap_or(first)
+        group_of(self.device.config, index, port, queue)
     }
 
     /// A map of a port.
     pub(super) fn map(&self, port: &Port, field: &str, table: &str) -> Option<&BTreeMap<u64, u64>> {
-        let name = port.maps.get(field)?;
-        self.device.config.maps.get(&(table.to_owned(), name.clone()))
+        map(self.device.config, port, field, table)
     }
+}
+
+pub(super) fn group_of(config: &Config, index: usize, port: &Port, queue: u8) -> u8 {
+    let has = |group: u8| config.groups.contains_key(&(index, group));
+    let mapped = map(config, port, "tc_to_queue_map", "TC_TO_QUEUE_MAP").and_then(|queues| {
+        let groups = map(config, port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP")?;
+        let class = queues.iter().find(|(_, to)| **to == u64::from(queue))?.0;
+        groups.get(class).and_then(|group| u8::try_from(*group).ok())
+    });
+    // Packets of a PG without a profile have no buffer of their own: they are those of the first PG that has one.
+    let first = config.groups.range((index, 0)..=(index, u8::MAX)).next().map_or(0, |((_, group), _)| *group);
+    mapped.filter(|group| has(*group)).or(Some(queue).filter(|group| has(*group) && mapped.is_none())).unwrap_or(first)
+}
+
+fn map<'a>(config: &'a Config, port: &Port, field: &str, table: &str) -> Option<&'a BTreeMap<u64, u64>> {
+    let name = port.maps.get(field)?;
+    config.maps.get(&(table.to_owned(), name.clone()))
 }
 
 fn alpha_text(alpha: Alpha) -> String {
@@ -130,6 +134,7 @@ fn limit_line(limit: Limit) -> String {
     match limit {
         Limit::None => String::new(),
         Limit::Static(cells) => format!("limit = {cells}\n"),
+        Limit::Dynamic(alpha) | Limit::OfPort(alpha) if alpha.num == 0 => "limit = 0\n".to_owned(),
         Limit::Dynamic(alpha) => format!("alpha = {}\n", alpha_text(alpha)),
         Limit::OfPort(alpha) => format!("alpha = {}\nof_port = true\n", alpha_text(alpha)),
     }

@@ -1,11 +1,12 @@
 //! A configuration as a switch file of Forebay, both sides of it, with everything that such a file cannot express.
 
+mod cables;
 mod ingress;
 mod qos;
 
 use crate::SonicError;
 use crate::chip::Chip;
-use crate::config::Config;
+use crate::config::{Config, Watchdog};
 use crate::device::Device;
 use forebay_tm::Rate;
 use forebay_tm::ingress::Limit;
@@ -20,8 +21,14 @@ const MAX_LIMIT: u64 = 1 << 43;
 pub struct Imported {
     /// The file, in TOML, with what it leaves out as comments.
     pub toml: String,
+    /// The keys and tables of `[switch]` in a scenario that say the same, but for marking and trimming.
+    pub scenario: String,
+    /// The table `[ecn]`, if there is one.
+    pub marking: String,
     /// What it leaves out, or has in another way.
     pub left_out: Vec<String>,
+    /// The PFC watchdog of most of its ports; switch files have none, scenarios do.
+    pub watchdog: Option<Watchdog>,
 }
 
 /// Writes both sides of a device. `from` names the configuration in a comment.
@@ -33,9 +40,43 @@ pub fn import(device: &Device<'_>, from: &str) -> Result<Imported, SonicError> {
     if ports.is_empty() {
         return Err(SonicError::new("PORT", "no port is up", "set admin_status to up"));
     }
-    let mut importer = Importer { device, ports, queues: 0, left_out: vec![] };
-    let toml = importer.switch(from)?;
-    Ok(Imported { toml, left_out: importer.left_out })
+    if let Some(port) = ports.iter().map(|port| &device.config.ports[*port]).find(|port| port.speed == 0) {
+        let place = format!("PORT|{}", port.name);
+        return Err(SonicError::new(place, "the port has no speed", "give the speed in Mb/s, such as 100000"));
+    }
+    let down = device.config.ports.len() - ports.len();
+    let left_out = if down > 0 { vec![format!("{down} ports that are not up")] } else { vec![] };
+    written(Importer { device, ports, queues: 0, left_out }, from)
+}
+
+/// Writes both sides of a device of whose ports some are in use: those of `rates`, in this order, each the first of its
+/// speed that is up and not taken. The pools are those of the whole device.
+///
+/// # Errors
+/// As [`import`], or if it has no such ports.
+pub fn import_ports(device: &Device<'_>, from: &str, rates: &[Rate]) -> Result<Imported, SonicError> {
+    let ports = cables::ports_of(device.config, rates)?;
+    let idle = device.config.ports.len() - ports.len();
+    let left_out = if idle > 0 { vec![format!("{idle} ports without a cable")] } else { vec![] };
+    written(Importer { device, ports, queues: 0, left_out }, from)
+}
+
+/// The PG of packets of a queue, by the maps of a port.
+pub fn group_of_queue(device: &Device<'_>, port: usize, queue: u8) -> u8 {
+    ingress::group_of(device.config, port, &device.config.ports[port], queue)
+}
+
+fn written(mut importer: Importer<'_>, from: &str) -> Result<Imported, SonicError> {
+    let Written { toml, scenario, marking } = importer.switch(from)?;
+    let watchdog = importer.watchdog();
+    Ok(Imported { toml, scenario, marking, left_out: importer.left_out, watchdog })
+}
+
+/// What is written of a switch.
+struct Written {
+    toml: String,
+    scenario: String,
+    marking: String,
 }
 
 struct Importer<'a> {
@@ -50,7 +91,7 @@ impl Importer<'_> {
         self.device.config
     }
 
-    fn switch(&mut self, from: &str) -> Result<String, SonicError> {
+    fn switch(&mut self, from: &str) -> Result<Written, SonicError> {
         let (config, chip) = (self.device.config, &self.device.chip);
         let numbers = config.queues.keys().chain(config.scheduling.keys()).map(|(_, queue)| *queue);
         let Some(last) = numbers.max().filter(|_| !config.queues.is_empty()) else {
@@ -69,17 +110,18 @@ impl Importer<'_> {
         for left_out in &self.left_out {
             let _ = writeln!(toml, "# - {left_out}");
         }
-        let _ = writeln!(toml, "\n{}", self.rates());
-        let _ = writeln!(toml, "queues = {}", self.queues);
-        let _ = writeln!(toml, "buffer = {}", self.memory()?);
-        let _ = writeln!(toml, "cell = {}", chip.cell);
+        let keys = format!("queues = {}\nbuffer = {}\ncell = {}\n", self.queues, self.memory()?, chip.cell);
+        let _ = write!(toml, "\n{}\n{keys}", self.rates());
         let _ = write!(toml, "\n{policy}\n{scheduler}{marking}{trimming}{ingress}");
-        Ok(toml)
+        let scenario = format!("[switch]\n{keys}\n{policy}\n{scheduler}{ingress}");
+        Ok(Written { toml, scenario, marking })
     }
 
-    /// Partitions of the memory; a port is in one at least.
+    /// Partitions of the memory that these ports are in: as few as have room for them.
     fn partitions(&self) -> usize {
-        usize::try_from(self.device.chip.partitions).unwrap_or(1).min(self.ports.len())
+        let up = self.config().ports.iter().filter(|port| port.is_up).count().max(1);
+        let all = usize::try_from(self.device.chip.partitions).unwrap_or(1);
+        (self.ports.len() * all).div_ceil(up).min(self.ports.len())
     }
 
     /// Bytes that never run out before a pool does: all that queues may have together.
@@ -94,19 +136,19 @@ impl Importer<'_> {
         }
         let minimum = |profile: &usize| self.device.chip.queue(&config.profiles[*profile].bytes).minimum;
         let minimums = config.queues.values().map(minimum).fold(0, u64::saturating_add);
-        Ok(cells.saturating_add(minimums).saturating_mul(u64::from(self.device.chip.cell)))
+        Ok(cells.saturating_add(minimums).saturating_mul(u64::from(self.device.chip.cell)).min(MAX_LIMIT))
     }
 
     fn always_left_out(&mut self, chip: &Chip) {
-        let config = self.device.config;
-        if chip.partitions > 1 {
-            let parts = chip.partitions;
+        let parts = self.partitions();
+        if parts > 1 {
+            let what = format!("which port is in which of {parts} partitions: they are divided in equal blocks");
+            self.left_out.insert(0, what);
+            let queues = "queues count in the partition of their own port, not in that of each sender";
+            self.left_out.insert(1, queues.to_owned());
+        } else if chip.partitions > 1 {
             self.left_out
-                .push(format!("which port is in which of {parts} partitions: they are divided in equal blocks"));
-        }
-        let down = config.ports.len() - self.ports.len();
-        if down > 0 {
-            self.left_out.push(format!("{down} ports that are not up"));
+                .insert(0, format!("{} other partitions of the memory: the ports are in one", chip.partitions - 1));
         }
     }
 
@@ -121,7 +163,8 @@ impl Importer<'_> {
         format!("ports = [\n{}]", rates.concat())
     }
 
-    /// What most ports have for a queue number. Others are among what is left out, unless that is said elsewhere (`what` is empty).
+    /// What most ports have for a queue number. Others are among what is left out, unless that is said elsewhere
+    /// (`what` is empty).
     fn usual(&mut self, of: &BTreeMap<(usize, u8), usize>, queue: u8, what: &str) -> Option<usize> {
         let mut counts: BTreeMap<Option<usize>, usize> = BTreeMap::new();
         for port in &self.ports {
@@ -154,6 +197,8 @@ impl Importer<'_> {
             });
             let cells = self.device.chip.queue(&of.bytes);
             let (alpha, limit) = match cells.limit {
+                // A factor of nothing is a constant of nothing.
+                Limit::Dynamic(alpha) | Limit::OfPort(alpha) if alpha.num == 0 => (1.0, Some(0)),
                 Limit::Dynamic(alpha) | Limit::OfPort(alpha) => (alpha.num as f64 / alpha.den as f64, None),
                 Limit::Static(cells) => (1.0, Some(cells.min(MAX_LIMIT / cell))),
                 Limit::None => (1.0, Some(MAX_LIMIT / cell)),
@@ -166,8 +211,9 @@ impl Importer<'_> {
             });
         }
         let mut shared = vec![];
-        for pool in &pools {
-            shared.push(self.device.shared(*pool)?.cells.saturating_mul(cell));
+        for (place, pool) in pools.iter().enumerate() {
+            let bytes = self.device.shared(*pool)?.cells.saturating_mul(cell);
+            shared.push(self.in_partitions(bytes, members.iter_mut().filter(|of| of.pool == place).collect()));
         }
         let list = |of: &dyn Fn(&Member) -> String| members.iter().map(of).collect::<Vec<_>>().join(", ");
         let names: Vec<&str> = pools.iter().map(|pool| config.pools[*pool].name.as_str()).collect();
@@ -180,6 +226,20 @@ impl Importer<'_> {
         let _ = writeln!(toml, "fixed = [{}]", list(&|of| of.limit.is_some().to_string()));
         let _ = writeln!(toml, "partitions = {}", self.partitions());
         Ok(toml)
+    }
+}
+
+impl Importer<'_> {
+    /// What a pool has in each partition. Packets of a queue are in the memory of the ports they came by: where no
+    /// queue has a limit, the ingress side alone decides in each partition, and the pool is that of all.
+    fn in_partitions(&self, bytes: u64, members: Vec<&mut Member>) -> u64 {
+        let partitions = self.partitions() as u64;
+        if partitions == 1 || !members.iter().all(|of| of.limit.is_some_and(|limit| limit >= bytes)) {
+            return bytes;
+        }
+        let all = bytes.saturating_mul(partitions);
+        members.into_iter().for_each(|of| of.limit = Some(all.min(MAX_LIMIT)));
+        all
     }
 }
 

@@ -27,7 +27,7 @@ impl Importer<'_> {
                     weighted.push(queue);
                 }
             }
-            weights.push(scheduler.and_then(|of| of.weight).unwrap_or(1).to_string());
+            weights.push(scheduler.and_then(|of| of.weight).unwrap_or(1).max(1).to_string());
         }
         let weights = weights.join(", ");
         if strict.is_empty() {

@@ -90,7 +90,7 @@ impl Reader<'_> {
         if probability.is_some_and(|probability| probability > 100) {
             self.invalid(format!("{place}.{colour}_drop_probability"), "the probability is above 100", "give percent");
         }
-        Some(Colour { min: min?, max: max?, probability: probability.unwrap_or(100) })
+        Some(Colour { min: min?, max: max?, probability: probability.unwrap_or(100).min(100) })
     }
 
     pub(super) fn maps(&mut self) {

@@ -2,6 +2,7 @@
 
 use crate::predict::CONFIGS;
 use crate::text;
+use forebay_settings::SwitchFile;
 use forebay_sonic::chip::{CHIPS, Chip};
 use forebay_sonic::config::Config;
 use forebay_sonic::device::Device;
@@ -123,6 +124,18 @@ fn broken_values() -> Vec<Broken> {
         text("PORT_QOS_MAP/Ethernet0/pfc_enable", "3,9", "value-invalid"),
         text("PORT_QOS_MAP/Ethernet0/pfcwd_sw_enable", "3,4,5", "watchdog-out-of-step"),
         text("PORT_QOS_MAP/Ethernet0/dscp_to_tc_map", "NONE", "reference-missing"),
+        // Counts and numbers that nobody means.
+        ("BUFFER_PG/Ethernet100-999999999|5", Some(json!({ "profile": "ingress_lossy_profile" })), "reference-missing"),
+        ("BUFFER_PG/Ethernet0|0-99999999999", Some(json!({ "profile": "ingress_lossy_profile" })), "key-invalid"),
+        ("BUFFER_QUEUE/Ethernet0|16", Some(json!({ "profile": "egress_lossy_profile" })), "key-invalid"),
+        text("BUFFER_PROFILE/egress_lossy_profile/size", "18446744073709551615", "minimums-exceed-pool"),
+        ("DEVICE_METADATA", None, "chip-unknown"),
+        // The watchdog.
+        ("PFC_WD/Ethernet0", Some(json!({ "action": "drop" })), "value-invalid"),
+        ("PFC_WD/Ethernet0", Some(json!({ "action": "shoot", "detection_time": "200" })), "value-invalid"),
+        ("PFC_WD/Ethernet0", Some(json!({ "detection_time": "99999999" })), "value-invalid"),
+        ("PFC_WD/Ethernet0", Some(json!({ "detection_time": "soon" })), "value-invalid"),
+        ("PFC_WD/Ethernet1", Some(json!({ "detection_time": "200" })), "reference-missing"),
     ]
 }
 
@@ -190,16 +203,33 @@ fn changed(path: &str, value: Option<Value>) -> String {
     config.to_string()
 }
 
+/// What is imported of a configuration can be read, whatever is wrong with it; or it is refused.
+fn is_readable(config: &Config, what: &str) {
+    for chip in ["td3", "spc3", "th5", "q3d"] {
+        match import(&Device::new(config, Chip::by_name(chip).unwrap()), "broken.json") {
+            Ok(imported) => {
+                let sides = SwitchFile::parse("switch.toml", &imported.toml).and_then(|file| file.sides());
+                assert!(sides.is_ok(), "{what} on {chip}: {}", sides.unwrap_err());
+            }
+            Err(error) => assert!(error.to_string().contains("help: "), "{what}: {error}"),
+        }
+    }
+}
+
 #[test]
 fn no_broken_configuration_is_passed_over() {
     let all: Vec<Broken> = broken_values().into_iter().chain(broken_qos()).collect();
-    assert!(all.len() >= 60, "{}", all.len());
+    // docs/operators.md has the number.
+    assert_eq!(all.len(), 103);
+    let docs = include_str!("../../../../docs/operators.md");
+    assert!(docs.contains(&format!("{} broken configurations", all.len())), "{}", all.len());
     for (path, value, rule) in all {
         let what = format!("{path} = {value:?}");
         match Config::parse("broken.json", &changed(path, value)) {
             Err(error) => assert!(rule == REFUSED && error.to_string().contains("help: "), "{what}: {error}"),
             Ok(config) => {
                 let found = lint(&config, None).unwrap();
+                is_readable(&config, &what);
                 assert!(found.iter().any(|finding| finding.rule == rule), "{what}: {found:#?}");
                 for finding in &found {
                     let texts = [&finding.why, &finding.effect, &finding.cure];

@@ -1,6 +1,5 @@
 //! Tests of the SONiC crate, in one binary.
 
-mod advise;
 mod hardware;
 mod import;
 mod lint;

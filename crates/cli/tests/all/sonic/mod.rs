@@ -45,13 +45,39 @@ fn what_cannot_be_is_refused() {
         (format!("sonic advise {DATA}/small.json --goal {DATA}/none.toml"), "none.toml"),
         (format!("sonic advise {DATA}/small.json --goal {DATA}/small.json"), "this is not TOML"),
         (
-            format!("sonic advise {DATA}/config_db_sample.json --goal {DATA}/goals/ecn.toml"),
+            format!("sonic advise {DATA}/config_db_sample.json --goal crates/advise/tests/goals/ecn.toml"),
             "MAP_PFC_PRIORITY_TO_QUEUE",
         ),
         (format!("sonic predict {DATA}/small.json --html {DATA}/small.json --force"), "small.json"),
     ] {
         let error = refused(root(), &args);
         assert!(error.contains(expected), "{args}: {error}");
+    }
+}
+
+/// Files that hold no configuration: whatever is asked of them, the code is 2, and the message names the file and a remedy.
+#[test]
+fn files_that_hold_no_configuration_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let nested = format!("{}1{}", "{\"a\":".repeat(9_000), "}".repeat(9_000));
+    let files: [(&str, &[u8]); 5] = [
+        ("empty.json", b""),
+        ("not-utf8.json", b"{\"PORT\": {\"Ethernet\xff\": {}}}"),
+        ("nested.json", nested.as_bytes()),
+        ("cut.json", b"{\"PORT\": {\"Ethernet0\": {\"speed\": "),
+        ("other.json", b"{\"VLAN\": {}}"),
+    ];
+    for (name, bytes) in files {
+        std::fs::write(directory.path().join(name), bytes).unwrap();
+    }
+    let goal = "--goal crates/advise/tests/goals/ecn.toml";
+    for name in files.iter().map(|(name, _)| *name).chain([".", "none.json"]) {
+        let path = directory.path().join(name).display().to_string();
+        for command in ["lint", "predict", "import"].map(|verb| format!("sonic {verb} {path}")) {
+            assert!(refused(root(), &command).contains(path.trim_end_matches('.')), "{command}");
+        }
+        refused(root(), &format!("sonic advise {path} {goal}"));
+        refused(root(), &format!("sonic hardware {path}"));
     }
 }
 
@@ -77,7 +103,7 @@ fn pages_and_patches_are_written() {
     let file = |name: &str| directory.path().join(name).display().to_string();
     let config = format!("{DATA}/configs/td3-7050cx3-c32-t0.json");
     let (page, patch) = (file("page.html"), file("patch.json"));
-    let goal = format!("--goal {DATA}/goals/ecn.toml");
+    let goal = "--goal crates/advise/tests/goals/ecn.toml";
     let advice = json(root(), &format!("sonic advise {config} {goal} --json --html {page} --patch {patch}"));
     assert_eq!(advice["goals"][0]["after"]["met"], true);
     let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&patch).unwrap()).unwrap();

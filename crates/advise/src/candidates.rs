@@ -1,15 +1,15 @@
 //! What could be changed for a goal, and what the closed forms say of it.
 
-use super::goal::Goal;
-use super::patch::Operation;
-use super::trial::Shown;
-use crate::SonicError;
-use crate::chip::Chip;
-use crate::config::{Config, threshold_text};
-use crate::device::Device;
-use crate::rules::Threshold;
+use crate::goal::Goal;
+use crate::patch::Operation;
+use crate::trial::Shown;
 use forebay_analysis::dt::Class;
 use forebay_analysis::transient::{Burst, Held, Transient};
+use forebay_sonic::SonicError;
+use forebay_sonic::chip::Chip;
+use forebay_sonic::config::{Config, threshold_text};
+use forebay_sonic::device::Device;
+use forebay_sonic::rules::Threshold;
 use forebay_tm::Bytes;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(super) struct Idea {
 }
 
 /// The values of `dynamic_th` that all chips have.
-const EXPONENTS: std::ops::RangeInclusive<i64> = -7..=7;
+pub(super) const EXPONENTS: std::ops::RangeInclusive<i64> = -7..=7;
 
 /// Values next to the boundary that are tried, although the closed form says that they miss the goal.
 const BEYOND: usize = 2;
@@ -48,15 +48,17 @@ pub(super) fn ideas(
         Goal::Isolate { queue, minimum, .. } => Ok(searcher.minimum(*queue, *minimum)),
         Goal::Latency { queue, below } => searcher.latency(*queue, below.ps() as f64 / 1e12),
         Goal::Marks { queue } => Ok(searcher.marking(*queue, shown)),
+        Goal::NoPause { queue, traffic, from } => searcher.no_pause(*queue, traffic, *from),
+        Goal::Lossless { queue, senders, cable } => Ok(searcher.headroom(*queue, *senders, *cable)),
     }
 }
 
-struct Searcher<'a> {
-    config: &'a Value,
-    parsed: &'a Config,
-    device: &'a Device<'a>,
-    port: usize,
-    ports: &'a [usize],
+pub(super) struct Searcher<'a> {
+    pub(super) config: &'a Value,
+    pub(super) parsed: &'a Config,
+    pub(super) device: &'a Device<'a>,
+    pub(super) port: usize,
+    pub(super) ports: &'a [usize],
 }
 
 impl Searcher<'_> {
@@ -69,18 +71,18 @@ impl Searcher<'_> {
     }
 
     /// The shared bytes of a profile's pool in a partition.
-    fn shared(&self, profile: usize) -> Result<f64, SonicError> {
+    pub(super) fn shared(&self, profile: usize) -> Result<f64, SonicError> {
         let cells = self.device.shared(self.parsed.profiles[profile].pool)?.cells;
         Ok(cells as f64 * f64::from(self.device.chip.cell))
     }
 
-    fn alpha(&self, th: i64) -> f64 {
+    pub(super) fn alpha(&self, th: i64) -> f64 {
         let alpha = self.device.chip.alpha(th);
         alpha.num as f64 / alpha.den as f64
     }
 
     /// Sets `dynamic_th` of a profile, in place of `static_th` if it has that.
-    fn exponent(&self, profile: usize, th: i64) -> (String, Vec<Operation>) {
+    pub(super) fn exponent(&self, profile: usize, th: i64) -> (String, Vec<Operation>) {
         let of = &self.parsed.profiles[profile];
         let mut patch = vec![Operation::set(self.config, "BUFFER_PROFILE", &of.name, "dynamic_th", &th)];
         if let Threshold::Static(_) = of.bytes.threshold {
@@ -89,7 +91,7 @@ impl Searcher<'_> {
         (format!("{}: {} -> dynamic_th {th}", of.name, threshold_text(of.bytes.threshold)), patch)
     }
 
-    fn current(&self, profile: usize) -> Option<i64> {
+    pub(super) fn current(&self, profile: usize) -> Option<i64> {
         match self.parsed.profiles[profile].bytes.threshold {
             Threshold::Dynamic(th) => Some(th),
             Threshold::Static(_) => None,
@@ -132,13 +134,7 @@ impl Searcher<'_> {
                 ideas.push((Idea { change, patch, closed_form, is_promising: volume >= needed }, volume));
             }
         }
-        // The nearest that miss it by the closed form, too: it knows nothing of packets and of the ingress side.
-        let mut missed: Vec<usize> = (0..ideas.len()).filter(|idea| !ideas[*idea].0.is_promising).collect();
-        missed.sort_by(|one, two| ideas[*two].1.total_cmp(&ideas[*one].1));
-        for idea in missed.into_iter().take(BEYOND) {
-            ideas[idea].0.is_promising = true;
-        }
-        let mut ideas: Vec<Idea> = ideas.into_iter().map(|(idea, _)| idea).collect();
+        let mut ideas = mark_nearest(ideas);
         if shown.words.contains("(ingress)") {
             ideas.extend(self.group(queue));
         }
@@ -235,7 +231,7 @@ impl Searcher<'_> {
         let entry = |port: &usize| format!("{}|{queue}", self.parsed.ports[*port].name);
         let has = |key: &String| self.config.get("QUEUE").and_then(|table| table.get(key)).is_some();
         let keys: Vec<String> = self.ports.iter().map(entry).filter(has).collect();
-        let idea = |wred: &crate::config::Wred| Idea {
+        let idea = |wred: &forebay_sonic::config::Wred| Idea {
             change: format!("queue {queue} of {} ports: wred_profile {}", keys.len(), wred.name),
             patch: keys
                 .iter()
@@ -248,6 +244,17 @@ impl Searcher<'_> {
     }
 }
 
-fn size(bytes: f64) -> String {
-    if bytes.is_finite() { Bytes::new(bytes.max(0.0) as u64).to_string() } else { "any amount".to_owned() }
+/// Ideas with what the closed form gives each. The nearest that miss the goal by it are worth a trial, too: it knows
+/// nothing of packets and of the other side.
+pub(super) fn mark_nearest(mut ideas: Vec<(Idea, f64)>) -> Vec<Idea> {
+    let mut missed: Vec<usize> = (0..ideas.len()).filter(|idea| !ideas[*idea].0.is_promising).collect();
+    missed.sort_by(|one, two| ideas[*two].1.total_cmp(&ideas[*one].1));
+    for idea in missed.into_iter().take(BEYOND) {
+        ideas[idea].0.is_promising = true;
+    }
+    ideas.into_iter().map(|(idea, _)| idea).collect()
+}
+
+pub(super) fn size(bytes: f64) -> String {
+    if bytes.is_finite() { crate::page::rounded(bytes.max(0.0) as u64) } else { "any amount".to_owned() }
 }

@@ -1,6 +1,6 @@
 //! Changes of a CONFIG_DB as a JSON patch (RFC 6902), as `config apply-patch` takes it.
 
-use crate::SonicError;
+use forebay_sonic::SonicError;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,9 +11,9 @@ pub struct Operation {
     pub op: &'static str,
     /// A JSON pointer.
     pub path: String,
-    /// The new value; CONFIG_DB has text only.
+    /// The new value: text, or an entry of texts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
+    pub value: Option<Value>,
 }
 
 impl Operation {
@@ -21,7 +21,17 @@ impl Operation {
     pub(super) fn set(config: &Value, table: &str, key: &str, field: &str, value: &impl ToString) -> Self {
         let has = config.get(table).and_then(|table| table.get(key)).and_then(|entry| entry.get(field)).is_some();
         let op = if has { "replace" } else { "add" };
-        Self { op, path: pointer(&[table, key, field]), value: Some(value.to_string()) }
+        Self { op, path: pointer(&[table, key, field]), value: Some(Value::String(value.to_string())) }
+    }
+
+    /// Adds an entry of fields.
+    pub(super) fn add(table: &str, key: &str, entry: Value) -> Self {
+        Self { op: "add", path: pointer(&[table, key]), value: Some(entry) }
+    }
+
+    /// Removes an entry.
+    pub(super) fn remove_entry(table: &str, key: &str) -> Self {
+        Self { op: "remove", path: pointer(&[table, key]), value: None }
     }
 
     /// Removes a field of an entry.
@@ -46,7 +56,7 @@ pub fn apply(config: &Value, patch: &[Operation]) -> Result<Value, SonicError> {
         let entry = config.pointer_mut(entry).and_then(Value::as_object_mut).ok_or_else(missing)?;
         let field = field.replace("~1", "/").replace("~0", "~");
         match &operation.value {
-            Some(value) => entry.insert(field, Value::String(value.clone())),
+            Some(value) => entry.insert(field, value.clone()),
             None => entry.remove(&field),
         };
     }

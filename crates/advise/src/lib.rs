@@ -1,23 +1,30 @@
 //! Advice: settings that reach an operator's goals, found by closed forms first and by trials of the core second.
 //!
-//! A goal is tried with the configuration as it is. If it is missed, one setting is searched: the alpha of a profile (powers of two, as chips have them), its
-//! minimum, or the thresholds of a WRED profile. The papers' closed forms say which values are worth a trial; each of these is imported and replayed. The best that
-//! reaches the goal goes into the patch, and the next goal is tried on top of it.
+//! A goal is tried with the configuration as it is. If it is missed, one setting is searched: the alpha of a profile
+//! (powers of two, as chips have them), its minimum, or the thresholds of a WRED profile. The papers' closed forms say
+//! which values are worth a trial; each of these is imported and replayed. The best that reaches the goal goes into the
+//! patch, and the next goal is tried on top of it.
+
+#![forbid(unsafe_code)]
 
 mod candidates;
 mod goal;
+mod network;
+pub mod page;
 mod patch;
+mod pause_ideas;
 mod trial;
 
-pub use goal::{Goal, read_goals};
+pub use goal::{Goal, Traffic, read_goals};
 pub use patch::{Operation, apply};
-pub use trial::Shown;
+pub use trial::{Shown, Spread};
 
-use crate::SonicError;
 use candidates::{Idea, ideas};
+use forebay_sonic::SonicError;
 use forebay_tm::PerQueue;
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::described::{Choice as _, Value as Setting};
+use network::Network;
 use serde::Serialize;
 use serde_json::Value;
 use trial::Trial;
@@ -101,7 +108,7 @@ pub fn advise(file: &str, text: &str, chip: Option<&str>, goals: &[Goal]) -> Res
     let mut advice: Vec<(&Goal, GoalAdvice)> = vec![];
     for goal in goals {
         let now = apply(&config, &patch)?;
-        let before = Trial::new(file, &now, chip)?.run(goal)?;
+        let before = attempt(file, &now, chip, goal)?;
         let mut of = GoalAdvice {
             goal: goal.words(),
             after: before.clone(),
@@ -120,14 +127,28 @@ pub fn advise(file: &str, text: &str, chip: Option<&str>, goals: &[Goal]) -> Res
         }
         advice.push((goal, of));
     }
-    let last = Trial::new(file, &apply(&config, &patch)?, chip)?;
+    let last = apply(&config, &patch)?;
     for (goal, of) in &mut advice {
-        of.after = last.run(goal)?;
+        of.after = attempt(file, &last, chip, goal)?;
         if of.before.met && !of.after.met {
             of.why.push("changes for other goals have broken this one: the goals contradict each other".to_owned());
         }
     }
     Ok(Advice { goals: advice.into_iter().map(|(_, of)| of).collect(), patch })
+}
+
+/// A change as a share: `-8%`.
+pub fn percent(share: f64) -> String {
+    let text = format!("{:+.0}%", 100.0 * share);
+    if text == "+0%" || text == "-0%" { "0%".to_owned() } else { text }
+}
+
+/// Tries a goal: in the core alone, or in a network if it is about pause.
+fn attempt(file: &str, config: &Value, chip: Option<&str>, goal: &Goal) -> Result<Shown, SonicError> {
+    match goal {
+        Goal::NoPause { .. } | Goal::Lossless { .. } => Network::new(file, config, chip)?.run(goal),
+        _ => Trial::new(file, config, chip)?.run(goal),
+    }
 }
 
 /// Tries what is worth a trial, and puts the best first.
@@ -138,7 +159,7 @@ fn search(file: &str, config: &Value, chip: Option<&str>, goal: &Goal, of: &mut 
         let is_tried = idea.is_promising && trials < MOST_TRIALS;
         trials += usize::from(is_tried);
         let trial = match is_tried {
-            true => Some(Trial::new(file, &apply(config, &idea.patch)?, chip)?.run(goal)?),
+            true => Some(attempt(file, &apply(config, &idea.patch)?, chip, goal)?),
             false => None,
         };
         let others = trial.as_ref().and_then(|trial| trial.others).zip(of.before.others);
@@ -176,6 +197,9 @@ fn unreached(
             of.why.push(format!("no value that was tried reaches it; the nearest: {change}: {}", trial.words));
         }
         None => of.why.push("there is no setting to search for it in this configuration".to_owned()),
+    }
+    if let Goal::NoPause { .. } | Goal::Lossless { .. } = goal {
+        of.why.push("FB, ABM and Occamy manage queues on egress: when a PG pauses is decided on ingress, by alpha and headroom alone".to_owned());
     }
     if !matches!(goal, Goal::Burst { .. }) {
         return Ok(());

@@ -1,12 +1,12 @@
 //! Trials: a configuration, imported, with packets sent through both sides of the core.
 
-use super::goal::Goal;
-use crate::SonicError;
-use crate::chip::Chip;
-use crate::config::Config;
-use crate::device::Device;
-use crate::import::import;
+use crate::goal::Goal;
 use forebay_settings::{IngressFile, SwitchFile};
+use forebay_sonic::SonicError;
+use forebay_sonic::chip::Chip;
+use forebay_sonic::config::Config;
+use forebay_sonic::device::Device;
+use forebay_sonic::import::import;
 use forebay_tm::admit::PolicyConfig;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{
@@ -15,6 +15,7 @@ use forebay_tm::{
 };
 use serde::Serialize;
 use serde_json::Value;
+use std::fmt;
 
 /// The size of packets, if the MTU allows it.
 const PACKET: u64 = 1_500;
@@ -31,8 +32,27 @@ pub struct Shown {
     pub words: String,
     /// How far the goal was met: more is better, 1 is met.
     pub degree: f64,
-    /// Bytes that a congested queue of the others held, where there were any.
+    /// Bytes that a congested queue of the others held, or the goodput of its class in bytes a second, where there were
+    /// any.
     pub others: Option<u64>,
+    /// What was counted over seeds, where a network was simulated.
+    pub spread: Option<Spread>,
+}
+
+/// A mean over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of its 95% confidence interval.
+    pub half: Option<f64>,
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1}", self.mean)?;
+        self.half.map_or(Ok(()), |half| write!(f, "±{half:.1}"))
+    }
 }
 
 /// A configuration on its chip, imported.
@@ -145,6 +165,7 @@ impl Trial {
             Goal::Isolate { queue, from, minimum } => self.isolate(goal, *queue, *from, *minimum),
             Goal::Latency { queue, below } => self.latency(*queue, *below),
             Goal::Marks { queue } => self.marks(*queue),
+            Goal::NoPause { .. } | Goal::Lossless { .. } => unreachable!("these are tried in a network"),
         }
     }
 
@@ -171,7 +192,8 @@ impl Trial {
         Err(SonicError::new(goal.words(), problem, "ask for fewer congested ports"))
     }
 
-    /// Each of these ports gets packets of a queue at twice its rate until it has lost some, or for long enough. Returns the next id.
+    /// Each of these ports gets packets of a queue at twice its rate until it has lost some, or for long enough.
+    /// Returns the next id.
     fn congest(&self, driver: &mut Driver<Mmu>, ports: std::ops::Range<usize>, queue: u8) -> Result<u64, SonicError> {
         let (mut id, mut watch) = (0, Watch::default());
         let gap = self.rate().serialization(u64::from(self.packet)).ps() / 2;
@@ -208,8 +230,8 @@ impl Trial {
     ) -> Result<Shown, SonicError> {
         self.needs_ports(goal, congested + 1)?;
         if self.is_lossless(queue) {
-            let problem = "packets of this queue are paused, not lost: whether that hurts others needs a network with PFC, which the simulator does not have yet";
-            return Err(SonicError::new(goal.words(), problem, "ask for a lossy queue"));
+            let problem = "packets of this queue are paused, not lost: a burst must not pause";
+            return Err(SonicError::new(goal.words(), problem, "ask for kind = \"no-pause\""));
         }
         let mut driver = self.start()?;
         let first = if congested > 0 { self.congest(&mut driver, 1..congested + 1, with)? } else { 0 };
@@ -251,7 +273,7 @@ impl Trial {
             0 => format!("all of {} arrived", Bytes::new(offered)),
             _ => format!("{} of {} lost{why}", Bytes::new(lost), Bytes::new(offered)),
         };
-        Ok(Shown { met: lost == 0, words, degree: 1.0 - lost as f64 / offered.max(1) as f64, others })
+        Ok(Shown { met: lost == 0, words, degree: 1.0 - lost as f64 / offered.max(1) as f64, others, spread: None })
     }
 
     fn isolate(&self, goal: &Goal, queue: u8, from: u8, minimum: Bytes) -> Result<Shown, SonicError> {
@@ -274,7 +296,13 @@ impl Trial {
         }
         let has = watch.offered - watch.lost;
         let words = format!("it has {} when {others} ports hold what queue {from} can have", Bytes::new(has));
-        Ok(Shown { met: has >= minimum.get(), words, degree: has as f64 / minimum.get().max(1) as f64, others: None })
+        Ok(Shown {
+            met: has >= minimum.get(),
+            words,
+            degree: has as f64 / minimum.get().max(1) as f64,
+            others: None,
+            spread: None,
+        })
     }
 
     fn latency(&self, queue: u8, below: Duration) -> Result<Shown, SonicError> {
@@ -285,7 +313,7 @@ impl Trial {
         let wait = self.rate().serialization(peak.get());
         let words = format!("{peak} wait at most: {wait}");
         let degree = below.ps() as f64 / wait.ps().max(1) as f64;
-        Ok(Shown { met: wait <= below, words, degree: degree.min(1.0), others: Some(peak.get()) })
+        Ok(Shown { met: wait <= below, words, degree: degree.min(1.0), others: Some(peak.get()), spread: None })
     }
 
     fn marks(&self, queue: u8) -> Result<Shown, SonicError> {
@@ -304,7 +332,13 @@ impl Trial {
         };
         let share = watch.marked as f64 / id.max(1) as f64;
         let words = format!("{} of {id} packets marked before {end} ({:.2}%)", watch.marked, 100.0 * share);
-        Ok(Shown { met: watch.marked > 0, words, degree: if watch.marked > 0 { 1.0 } else { 0.0 }, others: None })
+        Ok(Shown {
+            met: watch.marked > 0,
+            words,
+            degree: if watch.marked > 0 { 1.0 } else { 0.0 },
+            others: None,
+            spread: None,
+        })
     }
 }
 

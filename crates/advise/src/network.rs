@@ -1,0 +1,241 @@
+//! Trials of goals about pause: the configuration is the one switch of a simulated network with priority flow control,
+//! whose senders stop when they are asked to. Each trial is run with several seeds.
+
+use crate::goal::{Goal, Traffic};
+use crate::trial::{Shown, Spread};
+use forebay_results::stats::Interval;
+use forebay_sim::measure::RunResult;
+use forebay_sim::scenario::Scenario;
+use forebay_sim::{engine, workload};
+use forebay_sonic::SonicError;
+use forebay_sonic::config::Config;
+use forebay_sonic::device::Device;
+use forebay_sonic::import::{Imported, import_ports};
+use forebay_tm::{Bytes, Duration, Rate};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Seeds of each trial.
+pub(super) const SEEDS: u64 = 4;
+
+/// Payload of packets, and what headers add.
+const PAYLOAD: u64 = 1_436;
+const HEADER: u64 = 64;
+
+/// The size of packets on the wire.
+pub(super) const PACKET: u64 = PAYLOAD + HEADER;
+
+/// The most ports that carry a load.
+const MOST_PORTS: usize = 32;
+
+/// Light takes so long for a metre of cable.
+const PS_PER_METRE: u64 = 5_000;
+
+/// Senders of a congested class have been sending for so long when a burst comes, in microseconds.
+const BEFORE_BURST: u64 = 100;
+
+/// Flows start within so many microseconds, each at a moment that the seed draws.
+const SPREAD: u64 = 10;
+
+/// The congestion that a trial is to last for, in microseconds.
+const LASTS: u64 = 500;
+
+/// A configuration as a switch of a network.
+pub(super) struct Network<'a> {
+    file: &'a str,
+    config: Config,
+    chip: &'static forebay_sonic::chip::Chip,
+    rate: Rate,
+    /// Ports that are up and have that rate.
+    ports: usize,
+}
+
+impl<'a> Network<'a> {
+    pub(super) fn new(file: &'a str, config: &Value, chip: Option<&str>) -> Result<Self, SonicError> {
+        let config = Config::parse(file, &config.to_string())?;
+        let chip = config.chip(chip)?;
+        let mut up = config.ports.iter().filter(|port| port.is_up).map(|port| port.speed);
+        let speed = up.next().ok_or_else(|| SonicError::new("PORT", "no port is up", "set admin_status to up"))?;
+        let ports = 1 + up.filter(|other| *other == speed).count();
+        Ok(Self { file, chip, rate: Rate::from_bps(speed.saturating_mul(1_000_000)), ports, config })
+    }
+
+    /// Tries a goal with each seed.
+    pub(super) fn run(&self, goal: &Goal) -> Result<Shown, SonicError> {
+        let last = self.config.queues.keys().map(|(_, queue)| *queue).max().unwrap_or(0);
+        let from = if let Goal::NoPause { from: Some((from, _)), .. } = goal { *from } else { 0 };
+        if let Some(queue) = [goal.queue(), from].into_iter().find(|queue| *queue > last) {
+            let problem = format!("there is no queue {queue}");
+            return Err(SonicError::new(goal.words(), problem, format!("ports have queues 0 to {last}")));
+        }
+        match goal {
+            Goal::NoPause { queue, traffic, from } => self.no_pause(goal, *queue, traffic, *from),
+            Goal::Lossless { queue, senders, cable } => self.lossless(goal, *queue, *senders, *cable),
+            _ => unreachable!("other goals are tried in the core alone"),
+        }
+    }
+
+    /// The switch with so many ports in use.
+    fn switch(&self, goal: &Goal, ports: usize) -> Result<Imported, SonicError> {
+        if ports > self.ports {
+            let problem = format!("that takes {ports} ports of {}, and {} are up", self.rate, self.ports);
+            return Err(SonicError::new(goal.words(), problem, "ask for fewer senders"));
+        }
+        import_ports(&Device::new(&self.config, self.chip), self.file, &vec![self.rate; ports])
+    }
+
+    /// The longest cable of the ports, in metres; if none is known, 5.
+    fn cable(&self) -> u64 {
+        self.config.ports.iter().filter(|port| port.is_up).filter_map(|port| port.cable).max().unwrap_or(5)
+    }
+
+    /// The scenario but for its traffic.
+    fn scenario(&self, switch: &str, ports: usize, metres: u64, time: u64) -> String {
+        format!(
+            "seed = 1\nduration = \"{time}us\"\ndrain = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = {ports}\nrate = \"{}\"\ndelay = \"{}\"\n{switch}\n\
+             [transport.rdma]\nkind = \"dcqcn\"\nmss = {PAYLOAD}\nheader = {HEADER}\n",
+            self.rate,
+            Duration::from_ps(PS_PER_METRE * metres)
+        )
+    }
+
+    fn no_pause(
+        &self,
+        goal: &Goal,
+        queue: u8,
+        traffic: &Traffic,
+        from: Option<(u8, usize)>,
+    ) -> Result<Shown, SonicError> {
+        // Host 0 is congested by the next ones; then comes the receiver of the burst, then its senders.
+        let first = from.map_or(0, |(_, congested)| congested + 1);
+        let (ports, time) = match traffic {
+            Traffic::Load { .. } => (self.ports.min(MOST_PORTS).max(first + 2), LASTS),
+            Traffic::Burst { senders, .. } => (first + 1 + senders, LASTS),
+        };
+        let switch = self.switch(goal, ports)?;
+        let mut text = self.scenario(&(switch.scenario.clone() + &switch.marking), ports, self.cable(), time);
+        if let Some((class, congested)) = from {
+            let pairs: Vec<String> = (1..=congested).map(|host| format!("[{host}, 0]")).collect();
+            let _ = write!(
+                text,
+                "[[workload]]\nname = \"congested\"\nkind = \"long-lived\"\nclass = {class}\npairs = [{}]\nspread = \"{SPREAD}us\"\n",
+                pairs.join(", ")
+            );
+        }
+        match traffic {
+            Traffic::Load { percent, sizes } => {
+                let hosts: Vec<String> = (first..ports).map(|host| host.to_string()).collect();
+                let (hosts, sizes) = (hosts.join(", "), forebay_settings::quoted(sizes));
+                let _ = write!(
+                    text,
+                    "[[workload]]\nname = \"load\"\nkind = \"poisson\"\nclass = {queue}\nsizes = {sizes}\nload = {}\nfrom = [{hosts}]\nto = [{hosts}]\n",
+                    *percent as f64 / 100.0
+                );
+            }
+            Traffic::Burst { senders, bytes } => {
+                let hosts: Vec<String> = (first + 1..ports).map(|host| host.to_string()).collect();
+                let start = if from.is_some() { BEFORE_BURST } else { 0 };
+                let _ = write!(
+                    text,
+                    "[[workload]]\nname = \"burst\"\nkind = \"incast\"\nclass = {queue}\nhosts = [{first}]\nfrom = [{}]\nfan_in = {senders}\nrequest = {}\n\
+                     arrivals = \"once\"\nstart = \"{start}us\"\njitter = \"{SPREAD}us\"\n",
+                    hosts.join(", "),
+                    bytes.get() * *senders as u64
+                );
+            }
+        }
+        let group = self.group(goal, &text, queue)?;
+        let results = self.simulate(goal, &text)?;
+        let pauses = |result: &RunResult| result.pauses.requests.iter().filter(|of| of.group == group).count() as f64;
+        let pauses: Vec<f64> = results.iter().map(pauses).collect();
+        let spread = Spread::of(&pauses);
+        let words = match pauses.iter().all(|count| *count == 0.0) {
+            true => format!("PG {group} never asks for pause, with {SEEDS} seeds"),
+            false => format!("PG {group} asks for pause {spread} times, with {SEEDS} seeds"),
+        };
+        let others = from.map(|(class, _)| results.iter().map(|result| goodput(result, class)).sum::<u64>() / SEEDS);
+        let degree = 1.0 / (1.0 + spread.mean);
+        Ok(Shown { met: spread.mean == 0.0, words, degree, others, spread: Some(spread) })
+    }
+
+    fn lossless(&self, goal: &Goal, queue: u8, senders: usize, cable: Option<u64>) -> Result<Shown, SonicError> {
+        let (ports, metres) = (senders + 1, cable.unwrap_or_else(|| self.cable()));
+        // Nobody slows down by marks: only pause stops them.
+        let switch = self.switch(goal, ports)?;
+        let mut text = self.scenario(&switch.scenario, ports, metres, LASTS);
+        let pairs: Vec<String> = (1..=senders).map(|host| format!("[{host}, 0]")).collect();
+        let _ = write!(
+            text,
+            "[[workload]]\nkind = \"long-lived\"\nclass = {queue}\npairs = [{}]\nspread = \"{SPREAD}us\"\n",
+            pairs.join(", ")
+        );
+        self.group(goal, &text, queue)?;
+        let results = self.simulate(goal, &text)?;
+        let lost = |result: &RunResult| result.flows.iter().map(|flow| f64::from(flow.drops)).sum::<f64>();
+        let lost: Vec<f64> = results.iter().map(lost).collect();
+        let spread = Spread::of(&lost);
+        let words = match spread.mean == 0.0 {
+            true => format!("nothing is lost over {metres} m, with {SEEDS} seeds"),
+            false => format!("{spread} packets are lost over {metres} m, with {SEEDS} seeds"),
+        };
+        Ok(Shown {
+            met: spread.mean == 0.0,
+            words,
+            degree: 1.0 / (1.0 + spread.mean),
+            others: None,
+            spread: Some(spread),
+        })
+    }
+
+    /// The PG of a queue, which is to be lossless.
+    fn group(&self, goal: &Goal, text: &str, queue: u8) -> Result<u8, SonicError> {
+        let wrong = |problem: String| SonicError::new(goal.words(), problem, "ask for a queue of a lossless class");
+        let scenario = self.read(goal, text)?;
+        let side = scenario.switches[0].ingress.as_ref().ok_or_else(|| wrong("no PG has a profile".to_owned()))?;
+        let group = side.file.of_queue.get(usize::from(queue)).copied();
+        let group = group.ok_or_else(|| wrong(format!("there is no queue {queue}")))?;
+        let mut groups = side.file.config.groups.iter().filter(|of| of.number == group);
+        if !groups.any(|of| of.lossless.is_some()) {
+            return Err(wrong(format!("PG {group} of queue {queue} is lossy: it drops, and never pauses")));
+        }
+        Ok(group)
+    }
+
+    fn read(&self, goal: &Goal, text: &str) -> Result<Scenario, SonicError> {
+        Scenario::read("the trial", text, &[])
+            .map_err(|error| SonicError::new(goal.words(), format!("{}: {}", error.field, error.problem), error.remedy))
+    }
+
+    fn simulate(&self, goal: &Goal, text: &str) -> Result<Vec<RunResult>, SonicError> {
+        let mut scenario = self.read(goal, text)?;
+        let run = |seed: u64| {
+            scenario.seed = seed;
+            let plan = workload::plan(&scenario.workloads, &scenario.network, &scenario.transports, scenario.seed);
+            engine::run(&scenario, &plan, &mut |_| true)
+        };
+        Ok((1..=SEEDS).map(run).collect())
+    }
+}
+
+/// The goodput of a class, in bytes a second.
+fn goodput(result: &RunResult, class: u8) -> u64 {
+    let flows = result.flows.iter().filter(|flow| flow.spec.class == class);
+    let bytes: u64 = flows.map(|flow| u64::from(flow.received) * PAYLOAD).sum();
+    (bytes as f64 * 1e12 / result.end.ps().max(1) as f64) as u64
+}
+
+/// The headroom that a PG needs for packets of [`PACKET`] bytes on a cable: those that its sender begins before a frame
+/// of 64 bytes stops it, behind a packet that is being sent, and the one that did not fit (docs/scenario.md).
+pub(super) fn headroom(rate: Rate, metres: u64, cell: u64) -> Bytes {
+    let time = |bytes: u64| rate.serialization(bytes).ps();
+    let flight = 2 * PS_PER_METRE * metres + time(64) + time(PACKET);
+    let packets = 1 + flight.div_ceil(time(PACKET).max(1));
+    Bytes::new(packets * PACKET.div_ceil(cell) * cell)
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Self {
+        let interval = Interval::of(values).unwrap_or(Interval { mean: 0.0, half: None });
+        Self { mean: interval.mean, half: interval.half }
+    }
+}

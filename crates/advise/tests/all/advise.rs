@@ -1,0 +1,185 @@
+//! Advice that works: the patched configuration meets the goal that the old one missed.
+
+use crate::text;
+use forebay_advise::{Advice, Goal, Traffic, advise, apply, read_goals};
+use forebay_sim::scenario::Scenario;
+use forebay_sim::{engine, workload};
+use forebay_sonic::config::Config;
+use forebay_sonic::lint::lint;
+use forebay_tm::{Bytes, Duration};
+
+const TD3: &str = "configs/td3-7050cx3-c32-t0.json";
+
+fn advice(config: &str, goals: &[Goal]) -> Advice {
+    advise(config, &text(config), None, goals).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn goals(name: &str) -> Vec<Goal> {
+    let path = format!("{}/tests/goals/{name}", env!("CARGO_MANIFEST_DIR"));
+    read_goals(name, &std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// What docs/operators.md shows of a case.
+fn is_documented(advice: &Advice) {
+    let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operators.md")).unwrap();
+    for goal in &advice.goals {
+        for words in [&goal.goal, &goal.before.words, &goal.after.words, &goal.candidates[0].change] {
+            assert!(docs.contains(words.as_str()), "docs/operators.md does not have \"{words}\"");
+        }
+    }
+}
+
+#[test]
+fn an_incast_that_drops_under_the_shipped_settings_is_absorbed() {
+    let advice = advice(TD3, &goals("incast.toml"));
+    let goal = &advice.goals[0];
+    assert!(!goal.before.met && goal.after.met && advice.is_complete(), "{goal:#?}");
+    // Less for each lets more of a burst in: the others hold less than before.
+    assert_eq!(advice.patch.len(), 1);
+    assert_eq!(advice.patch[0].path, "/BUFFER_PROFILE/egress_lossy_profile/dynamic_th");
+    assert!(goal.candidates[0].cost_for_others.unwrap() < 0.0);
+    // The patch is what was tried.
+    let config = serde_json::from_str(&text(TD3)).unwrap();
+    let patched = apply(&config, &advice.patch).unwrap();
+    let again = advise("patched", &patched.to_string(), None, &goals("incast.toml")).unwrap();
+    assert!(again.goals[0].before.met && again.patch.is_empty());
+    is_documented(&advice);
+}
+
+#[test]
+fn ecn_that_never_marks_is_bound_to_its_queue() {
+    let advice = advice(TD3, &goals("ecn.toml"));
+    let goal = &advice.goals[0];
+    assert!(goal.before.words.starts_with("0 of "), "{}", goal.before.words);
+    assert!(!goal.before.met && goal.after.met, "{goal:#?}");
+    assert!(advice.patch.iter().all(|change| change.path.ends_with("|0/wred_profile")), "{:?}", advice.patch);
+    is_documented(&advice);
+}
+
+/// Who asked for pause in a rack whose switch is made from a configuration: PG by PG.
+fn pauses_in_a_rack(config: &serde_json::Value) -> [usize; 8] {
+    let directory = std::env::temp_dir().join(format!("forebay-advise-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("config_db.json");
+    std::fs::write(&path, config.to_string()).unwrap();
+    let pairs: Vec<String> = (1..=20).map(|host| format!("[{host}, 0]")).collect();
+    // A seed, a cable and a beginning that the advice has not seen.
+    let text = format!(
+        "seed = 77\nduration = \"400us\"\ndrain = \"1ms\"\n[topology]\nkind = \"single\"\nhosts = 28\nrate = \"100Gbps\"\ndelay = \"100ns\"\n[switch]\n\
+         sonic = \"{}\"\n[transport.rdma]\nkind = \"dcqcn\"\n[[workload]]\nkind = \"long-lived\"\nclass = 3\npairs = [{}]\nspread = \"20us\"\n\
+         [[workload]]\nkind = \"incast\"\nclass = 4\nhosts = [27]\nfrom = [22, 23, 24, 25]\nrequest = \"16MB\"\narrivals = \"once\"\nstart = \"120us\"\n",
+        path.display(),
+        pairs.join(", ")
+    );
+    let scenario = Scenario::read("rack.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = workload::plan(&scenario.workloads, &scenario.network, &scenario.transports, scenario.seed);
+    let result = engine::run(&scenario, &plan, &mut |_| true);
+    std::fs::remove_dir_all(&directory).unwrap();
+    let mut pauses = [0; 8];
+    result.pauses.requests.iter().for_each(|request| pauses[usize::from(request.group)] += 1);
+    pauses
+}
+
+#[test]
+fn a_lossless_class_no_longer_pauses_its_neighbours() {
+    let goals = goals("neighbours.toml");
+    let advice = advice(TD3, &goals);
+    let goal = &advice.goals[0];
+    assert!(!goal.before.met && goal.after.met && advice.is_complete(), "{goal:#?}");
+    assert!(goal.before.spread.unwrap().half.is_some_and(|half| half > 0.0));
+    is_documented(&advice);
+    let config: serde_json::Value = serde_json::from_str(&text(TD3)).unwrap();
+    let patched = apply(&config, &advice.patch).unwrap();
+    // It is a configuration that the switch takes: every PG has one profile, and nothing is wrong with it.
+    let (was, is) = [&config, &patched].map(|config| Config::parse("config", &config.to_string()).unwrap()).into();
+    assert_eq!(was.groups.keys().collect::<Vec<_>>(), is.groups.keys().collect::<Vec<_>>());
+    assert_eq!(lint(&was, None).unwrap().len(), lint(&is, None).unwrap().len());
+    let (before, after) = (pauses_in_a_rack(&config), pauses_in_a_rack(&patched));
+    assert!(before[4] > 0 && after[4] == 0, "{before:?} {after:?}");
+}
+
+#[test]
+fn headroom_follows_the_cable() {
+    let long = Goal::Lossless { queue: 3, senders: 12, cable: Some(2_000) };
+    let advice = advice(TD3, &[Goal::Lossless { queue: 3, senders: 12, cable: None }, long]);
+    assert!(advice.goals[0].before.met && !advice.goals[1].before.met && advice.is_complete(), "{advice:#?}");
+    // The pool has to grow, too: it is what was missing.
+    assert!(advice.patch.iter().any(|change| change.path == "/BUFFER_POOL/ingress_lossless_pool/xoff"));
+}
+
+#[test]
+fn loads_without_pause() {
+    let load = |percent, sizes: &str| Goal::NoPause {
+        queue: 3,
+        traffic: Traffic::Load { percent, sizes: sizes.to_owned() },
+        from: None,
+    };
+    let light = advice(TD3, &[load(20, "websearch")]);
+    assert!(light.goals[0].before.met && light.patch.is_empty());
+    let error = advise(TD3, &text(TD3), None, &[load(20, "webserach")]).unwrap_err().to_string();
+    assert!(error.contains("sizes") && error.contains("webserach"), "{error}");
+}
+
+#[test]
+fn what_no_setting_reaches_is_said() {
+    let burst = Goal::Burst { queue: 0, senders: 16, bytes: Bytes::new(4_000_000), congested: 4, with: 0 };
+    let advice = advice(TD3, &[burst]);
+    let goal = &advice.goals[0];
+    assert!(!advice.is_complete() && advice.patch.is_empty());
+    assert!(goal.why[0].contains("the nearest: egress_lossy_profile"), "{:?}", goal.why);
+    let others: Vec<&str> = goal.other_policies.iter().map(|other| other.policy).collect();
+    assert_eq!(others, ["fb", "abm", "occamy"]);
+}
+
+#[test]
+fn minimums_and_delays() {
+    let goals = [
+        Goal::Isolate { queue: 1, from: 0, minimum: Bytes::new(30_000) },
+        Goal::Latency { queue: 0, below: Duration::from_ps(500_000_000) },
+    ];
+    let advice = advice(TD3, &goals);
+    assert!(advice.is_complete(), "{advice:#?}");
+    assert!(advice.goals.iter().any(|goal| !goal.before.met));
+}
+
+#[test]
+fn goals_that_cannot_be_tried_are_refused() {
+    let refused = |goal: Goal, expected: &str| {
+        let error = advise(TD3, &text(TD3), None, &[goal]).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    };
+    let burst = |queue, congested| Goal::Burst { queue, senders: 4, bytes: Bytes::new(1_000), congested, with: 0 };
+    refused(burst(3, 0), "no-pause");
+    let lossless = |queue, senders| Goal::Lossless { queue, senders, cable: None };
+    refused(lossless(0, 4), "is lossy");
+    refused(lossless(3, 32), "takes 33 ports of 100Gbps, and 32 are up");
+    refused(lossless(9, 4), "there is no queue 9");
+    refused(burst(0, 40), "a partition has 32");
+    refused(burst(9, 0), "there is no queue 9");
+    let files = [
+        ("", "there is no goal"),
+        ("[[goal]]\nkind = \"no-pause\"\nload = 0.5", "queue"),
+        ("[[goal]]\nkind = \"no-pause\"\nqueue = 3", "load = 0.5"),
+        ("[[goal]]\nkind = \"no-pause\"\nqueue = 3\nload = 1.5", "no load of a port"),
+        ("[[goal]]\nkind = \"no-pause\"\nqueue = 3\nload = 0.5\nbytes = 1", "bytes"),
+        ("[[goal]]\nkind = \"no-pause\"\nqueue = 3\nload = 0.5\ncongested = 3", "add from"),
+        ("[[goal]]\nkind = \"no-pause\"\nqueue = 3\nload = 0.5\nfrom = 3\ncongested = 3", "not another queue"),
+        ("[[goal]]\nkind = \"lossless\"\nqueue = 3\nsenders = 1", "cannot congest"),
+        ("[[goal]]\nkind = \"lossless\"\nqueue = 3\nsenders = 4\ncable = 0", "no cable"),
+        ("[[goal]]\nkind = \"brust\"", "is unknown"),
+        ("[[goal]]\nkind = \"burst\"\nqueue = 0\nsenders = 1\nbytes = 1", "cannot congest"),
+        ("[[goal]]\nkind = \"burst\"\nqueue = 0\nsenders = 2\nbytes = 0", "no burst"),
+        ("[[goal]]\nkind = \"burst\"\nqueue = 16\nsenders = 2\nbytes = 1", "no such queue"),
+        ("[[goal]]\nkind = \"burst\"\nsenders = 2\nbytes = 1", "missing"),
+        ("[[goal]]\nkind = \"isolate\"\nqueue = 1\nfrom = 1\nminimum = 1", "isolated from itself"),
+        ("[[goal]]\nkind = \"latency\"\nqueue = 0\nbelow = \"1MB\"", "1MB"),
+        ("[[goal]]\nkind = \"marks\"\nqueue = 0\nabove = 1", "no such key"),
+        ("goal = 3", "list of tables"),
+        ("[[goals]]", "did you mean goal?"),
+        ("kind = burst", "quotes"),
+    ];
+    for (text, expected) in files {
+        let error = read_goals("goals.toml", text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
