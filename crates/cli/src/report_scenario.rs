@@ -59,7 +59,10 @@ pub(crate) fn facts(run: &RunDirectory) -> Vec<(String, String)> {
         (!said.is_empty()).then(|| said.join("; "))
     };
     let switch = sections.iter().find(|(head, _)| head == "switch");
-    let buffer = switch.and_then(|switch| value(switch, "buffer").or(value(switch, "buffer_per_port_per_gbps")));
+    let buffer = switch.and_then(|switch| {
+        let whole = value(switch, "buffer").map(str::to_owned);
+        whole.or_else(|| Some(format!("{} per port and Gb/s", value(switch, "buffer_per_port_per_gbps")?)))
+    });
     let transports = sections.iter().filter_map(|section| {
         let name = section.0.strip_prefix("transport.")?.trim_matches('"');
         let kind = value(section, "kind")?;
@@ -68,7 +71,7 @@ pub(crate) fn facts(run: &RunDirectory) -> Vec<(String, String)> {
     let transports: Vec<String> = transports.collect();
     [
         ("policy", settings(&sections, "policy", true)),
-        ("buffer", buffer.map(str::to_owned)),
+        ("buffer", buffer),
         ("scheduler", settings(&sections, "scheduler", false)),
         ("transports", (!transports.is_empty()).then(|| transports.join(", "))),
         ("workloads", all("workload", workload)),

@@ -46,6 +46,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         let docs = args.docs.as_deref().unwrap_or(Path::new("."));
         return write_pages(&papers, &read_record(file)?, docs, IN_PROJECT, args.replace.force);
     }
+    let mode = args.cluster.mode()?;
     let scale = scale_of(args);
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results/reproduce").join(scale.name()));
     let chosen = choose(&papers, &args.what)?;
@@ -53,7 +54,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         .into_iter()
         .map(|(paper, figure)| plan(paper, figure, scale, &out, args.scenarios.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
-    let mode = args.cluster.mode()?;
     let claim = if matches!(mode, Mode::Here) { Claim::take(&out)? } else { Claim::share(&out)? };
     let mut all = Reproduction { version: env!("CARGO_PKG_VERSION").to_owned(), date: today(), scale, figures: vec![] };
     if let Some(docs) = &args.docs {

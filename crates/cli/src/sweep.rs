@@ -282,9 +282,16 @@ fn dimension(text: &str) -> Result<Dimension, Failure> {
     let given = format!("--grid {text}");
     let (key, values) = text.split_once('=').unwrap_or((text, ""));
     let (key, values) = (key.trim(), split_values(values));
-    if key.is_empty() || values.is_empty() {
+    let problem = match values.iter().filter(|value| value.is_empty()).count() {
+        0 if !key.is_empty() => None,
+        empty if !key.is_empty() && empty < values.len() => {
+            Some("there is nothing between two commas, or behind the last")
+        }
+        _ => Some("this is not a key with values"),
+    };
+    if let Some(problem) = problem {
         let help = "write --grid KEY=VALUE,VALUE, such as --grid policy.alpha=0.5,1,2";
-        return Err(Failure::Input(format!("error: {given}: this is not a key with values\n  help: {help}")));
+        return Err(Failure::Input(format!("error: {given}: {problem}\n  help: {help}")));
     }
     let values = values.into_iter().map(str::to_owned).collect();
     Ok(Dimension { given, argument: "--grid", key: key.to_owned(), values })
@@ -305,7 +312,6 @@ fn split_values(text: &str) -> Vec<&str> {
         }
     }
     values.push(text[start..].trim());
-    values.retain(|value| !value.is_empty());
     values
 }
 

@@ -35,7 +35,7 @@ function queueMap() {
   const having = runsWith(({ map }) => map.queues.length);
   if (!having.length) return null;
   const fig = figure("map", "Queues over time, and who held the buffer", `${seedsInside()}The queues with most drops, then the longest ones, until the last packet that waited. `
-    + "A cell is as dark as the queue was long; red: packets were dropped, more for more of them. Click a cell, or move with the arrow keys.");
+    + "A cell is as dark as the queue was long; red: packets were dropped, more for more of them; on the right all drops of the queue. Click a cell, or move with the arrow keys.");
   const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => plot.draw());
   const side = html("div", { class: "held", "aria-live": "polite" });
   fig.host.after(side);
@@ -58,7 +58,10 @@ function queueMap() {
     const letters = Math.max(...map.queues.map(({ name }) => name.length));
     const left = Math.min(width * 0.36, 16 + letters * 6.4);
     const row = 17;
-    const box = { left, right: width - 14, top: 8, bottom: 8 + row * map.queues.length };
+    const totals = map.queues.map((queue) => queue.drops.reduce((sum, drop) => sum + dropped(drop), 0));
+    const totalText = (total) => (total ? `${whole(total)} dropped` : "");
+    const counts = Math.max(...totals.map((total) => totalText(total).length));
+    const box = { left, right: width - 14 - counts * 6.1, top: 8, bottom: 8 + row * map.queues.length };
     const drawing = svg(null, "svg", {
       class: "plot heat", viewBox: `0 0 ${width} ${box.bottom + 44}`, role: "img", tabindex: 0,
       "aria-label": `${fig.title}. ${map.queues.length} queues. Arrow keys choose a cell.`,
@@ -74,6 +77,7 @@ function queueMap() {
       const shown = Math.floor((left - 12) / 6.1);
       const name = queue.name.length > shown ? `${queue.name.slice(0, shown - 1)}\u2026` : queue.name;
       svg(group, "text", { class: "label", x: left - 7, y: y + 12, "text-anchor": "end" }, name);
+      svg(group, "text", { class: "label", x: box.right + 7, y: y + 12 }, totalText(totals[index]));
       queue.longest.forEach((length, bin) => {
         if (length) {
           const style = `fill:var(--c0);fill-opacity:${(0.12 + 0.88 * (length / longest)).toFixed(2)}`;
@@ -129,8 +133,8 @@ function queueMap() {
     });
     fig.host.replaceChildren(drawing);
     side.replaceChildren(...explain(map, bins));
-    fillNumbers(fig, ["Queue", "Longest", "Drops", "Reasons"], map.queues.map((queue) => [queue.name, bytes(Math.max(...queue.longest)),
-      whole(queue.drops.reduce((sum, drop) => sum + dropped(drop), 0)), reasons(queue.drops.map((drop) => drop[1]))]));
+    fillNumbers(fig, ["Queue", "Longest", "Drops", "Reasons"], map.queues.map((queue, index) => [queue.name, bytes(Math.max(...queue.longest)),
+      whole(totals[index]), reasons(queue.drops.map((drop) => drop[1]))]));
   }
 
   /** The stretch with most drops, or where a queue was longest. */

@@ -63,12 +63,12 @@ const MEASURES: [Measure; 9] = [
     },
     Measure {
         unfinished: unfinished_short,
-        ..Measure::of("Short p50", "Median slowdown of finished flows below 100 KB", Kind::Plain, short_p50)
+        ..Measure::of("Short p50 slowdown", "Median slowdown of finished flows below 100 KB", Kind::Plain, short_p50)
     },
     Measure {
         unfinished: unfinished_short,
         ..Measure::of(
-            "Short p99",
+            "Short p99 slowdown",
             "99th percentile of the slowdown of finished flows below 100 KB",
             Kind::Plain,
             short_p99,
@@ -76,7 +76,7 @@ const MEASURES: [Measure; 9] = [
     },
     Measure {
         unfinished: unfinished_long,
-        ..Measure::of("Long p50", "Median slowdown of finished flows from 1 MB", Kind::Plain, long_p50)
+        ..Measure::of("Long p50 slowdown", "Median slowdown of finished flows from 1 MB", Kind::Plain, long_p50)
     },
     Measure::of("Drops", "Packets dropped, for any reason", Kind::Count, drops),
     Measure {

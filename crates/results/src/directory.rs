@@ -220,9 +220,18 @@ pub fn read_run(directory: &Path) -> Result<RunDirectory, ResultError> {
 }
 
 impl RunDirectory {
-    /// Reads a table by the name of its file, without the ending.
+    /// Reads a table by the name of its file, without the ending. It has the columns that a table of this name has.
     pub fn table(&self, name: &str) -> Result<Table, ResultError> {
-        Table::read_parquet(&self.path.join(format!("{name}.parquet")))
+        let path = self.path.join(format!("{name}.parquet"));
+        let table = Table::read_parquet(&path)?;
+        let schema = crate::schema::TABLES.iter().find(|schema| schema.name == name);
+        match schema.and_then(|schema| schema.missing(&table)) {
+            Some(column) => {
+                let problem = format!("it has no column \"{column}\" as a table of {name} has");
+                Err(ResultError::cannot_read(&path, &problem))
+            }
+            None => Ok(table),
+        }
     }
 
     /// Reads the table of flows.

@@ -3,7 +3,7 @@
 //! Nothing in a file depends on when, where or how often it was written.
 
 use crate::table::{Column, Data, Table, Texts};
-use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};
+use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -11,7 +11,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
@@ -42,17 +42,26 @@ impl<W: Write + Send> Writer<W> {
     pub(crate) fn new(table: &Table, writer: W) -> Result<Self> {
         let fields = table.columns().iter().map(field).collect::<Result<Vec<_>>>()?;
         let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_created_by(concat!("forebay ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_key_value_metadata(Some(vec![KeyValue::new(
                 crate::schema::KEY.to_owned(),
                 crate::schema::VERSION.to_string(),
             )]))
             .set_compression(Compression::SNAPPY)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
-            .build();
-        Ok(Self { file: SerializedFileWriter::new(writer, schema, Arc::new(properties))? })
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_max_row_group_row_count(Some(ROWS_PER_GROUP));
+        for column in table.columns().iter().filter(|column| matches!(column.data(), Data::Int64(_))) {
+            let path = ColumnPath::from(column.name());
+            // By least and largest times a reader knows which rows it needs not read.
+            if column.name().ends_with("_ps") {
+                properties = properties.set_column_statistics_enabled(path.clone(), EnabledStatistics::Chunk);
+            }
+            // Differences of whole numbers are as short as places in a dictionary, and no value has to be looked up.
+            properties = properties.set_column_dictionary_enabled(path.clone(), false);
+            properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        }
+        Ok(Self { file: SerializedFileWriter::new(writer, schema, Arc::new(properties.build()))? })
     }
 
     /// Adds the rows of a table with the same columns. All parts but the last have a multiple of [`ROWS_PER_GROUP`] rows: then the
@@ -90,26 +99,40 @@ fn write_column<W: Write + Send>(
     rows: Range<usize>,
 ) -> Result<()> {
     match column.data() {
-        Data::Int64(values) => write_values::<Int64Type, W>(column, group, rows, |row| values[row]),
-        Data::Float64(values) => write_values::<DoubleType, W>(column, group, rows, |row| values[row]),
-        Data::Text(texts) => write_values::<ByteArrayType, W>(column, group, rows, |row| texts.get(row).into()),
-        Data::Bool(values) => write_values::<BoolType, W>(column, group, rows, |row| values[row]),
+        Data::Int64(values) => write_values::<Int64Type, W>(column, group, &rows, &values[rows.clone()]),
+        Data::Float64(values) => write_values::<DoubleType, W>(column, group, &rows, &values[rows.clone()]),
+        Data::Text(texts) => {
+            // One array of bytes for each text, not for each row. A column without any value has no text at all.
+            let names: Vec<ByteArray> = texts.names().iter().map(|name| name.as_str().into()).collect();
+            let name = |row| names.get(texts.code(row)).cloned().unwrap_or_default();
+            let values: Vec<_> = rows.clone().map(name).collect();
+            write_values::<ByteArrayType, W>(column, group, &rows, &values)
+        }
+        Data::Bool(values) => write_values::<BoolType, W>(column, group, &rows, &values[rows.clone()]),
     }
 }
 
+/// Writes some rows; those without a value have a placeholder among the values.
 fn write_values<T: DataType, W: Write + Send>(
     column: &Column,
     group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: Range<usize>,
-    value: impl Fn(usize) -> T::T,
+    rows: &Range<usize>,
+    values: &[T::T],
 ) -> Result<()> {
     let Some(mut writer) = group.next_column()? else {
         return Err(ParquetError::General("more columns than in the schema".to_owned()));
     };
+    let present = |row: usize| column.is_present(row);
+    let all = column.is_complete() || rows.clone().all(present);
     let levels: Option<Vec<i16>> =
-        column.is_optional().then(|| rows.clone().map(|row| i16::from(column.is_present(row))).collect());
-    let values: Vec<T::T> = rows.filter(|row| column.is_present(*row)).map(value).collect();
-    writer.typed::<T>().write_batch(&values, levels.as_deref(), None)?;
+        column.is_optional().then(|| rows.clone().map(|row| i16::from(present(row))).collect());
+    if all {
+        writer.typed::<T>().write_batch(values, levels.as_deref(), None)?;
+    } else {
+        let there = rows.clone().zip(values).filter(|(row, _)| present(*row));
+        let there: Vec<T::T> = there.map(|(_, value)| value.clone()).collect();
+        writer.typed::<T>().write_batch(&there, levels.as_deref(), None)?;
+    }
     writer.close()
 }
 

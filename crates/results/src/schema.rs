@@ -26,6 +26,17 @@ pub enum Kind {
     Bool,
 }
 
+impl Kind {
+    fn of(column: &Column) -> Self {
+        match column.data() {
+            Data::Int64(_) => Self::Int,
+            Data::Float64(_) => Self::Float,
+            Data::Text(_) => Self::Text,
+            Data::Bool(_) => Self::Bool,
+        }
+    }
+}
+
 /// A column.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnSchema {
@@ -63,12 +74,7 @@ const fn optional(name: &'static str, kind: Kind, meaning: &'static str) -> Colu
 impl ColumnSchema {
     /// How a column of a table differs from this, if it does.
     fn difference(&self, found: &Column) -> Option<String> {
-        let kind = match found.data() {
-            Data::Int64(_) => Kind::Int,
-            Data::Float64(_) => Kind::Float,
-            Data::Text(_) => Kind::Text,
-            Data::Bool(_) => Kind::Bool,
-        };
+        let kind = Kind::of(found);
         let same = found.name() == self.name && kind == self.kind && found.is_optional() == self.optional;
         (!same).then(|| {
             let (name, optional) = (found.name(), found.is_optional());
@@ -78,6 +84,12 @@ impl ColumnSchema {
 }
 
 impl TableSchema {
+    /// A column that a table does not have, or has with values of another kind.
+    pub fn missing(&self, table: &Table) -> Option<&'static str> {
+        let has = |known: &ColumnSchema| table.column(known.name).is_some_and(|found| Kind::of(found) == known.kind);
+        self.columns.iter().find(|known| !has(known)).map(|known| known.name)
+    }
+
     /// How a table differs from its description, if it does.
     pub fn difference(&self, table: &Table) -> Option<String> {
         let found = table.columns();

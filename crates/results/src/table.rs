@@ -31,7 +31,17 @@ impl Texts {
 
     /// The text of a row.
     pub fn get(&self, row: usize) -> &str {
-        &self.names[self.codes[row] as usize]
+        &self.names[self.code(row)]
+    }
+
+    /// The different texts.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Which of the different texts a row has.
+    pub(crate) fn code(&self, row: usize) -> usize {
+        self.codes[row] as usize
     }
 }
 
@@ -40,16 +50,22 @@ impl Texts {
 struct TextsBuilder<'a> {
     texts: Texts,
     codes: HashMap<&'a str, u32>,
+    /// Where texts lie that were pushed lately, with their codes: most come again from the same place.
+    recent: [(&'a str, u32); 16],
 }
 
 impl<'a> TextsBuilder<'a> {
     fn push(&mut self, text: &'a str) {
-        let names = &mut self.texts.names;
-        let code = *self.codes.entry(text).or_insert_with(|| {
-            names.push(text.to_owned());
-            names.len() as u32 - 1
-        });
-        self.texts.codes.push(code);
+        let recent = &mut self.recent[(text.as_ptr() as usize >> 4) % 16];
+        if !core::ptr::eq(recent.0, text) {
+            let names = &mut self.texts.names;
+            let code = *self.codes.entry(text).or_insert_with(|| {
+                names.push(text.to_owned());
+                names.len() as u32 - 1
+            });
+            *recent = (text, code);
+        }
+        self.texts.codes.push(recent.1);
     }
 }
 
@@ -106,6 +122,11 @@ impl Column {
     /// Whether a row has a value.
     pub fn is_present(&self, row: usize) -> bool {
         self.present.get(row).copied().unwrap_or(true)
+    }
+
+    /// Whether all rows are known to have a value.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.present.is_empty()
     }
 
     /// The whole number of a row; `None` if it is absent or the column holds something else.

@@ -79,7 +79,7 @@ impl fmt::Display for Diagnostic {
             write!(f, ":{line}")?;
         }
         if !self.field.is_empty() {
-            write!(f, ": {}", self.field)?;
+            write!(f, ": {}", printable(&self.field))?;
         }
         write!(f, ": {}", printable(&self.problem))?;
         if let (Some(line), Some((text, columns))) = (self.line, &self.excerpt) {

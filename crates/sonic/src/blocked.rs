@@ -69,7 +69,6 @@ impl Parts {
         let of_port = |port: usize| [LOSSY, LOSSLESS].map(|number| group(port, number));
         IngressConfig {
             cell: side.cell,
-            port_limit: None,
             partitions: 1,
             pools,
             ports: vec![port; senders + 1],

@@ -398,9 +398,9 @@ impl Buffer {
         }
     }
 
-    /// The waiting packets of a queue that keeps the order of arrival, first to last, for checks.
-    pub(crate) fn in_order(&self, queue: usize) -> Vec<Slot> {
-        self.slots.iter(&self.queues[queue].list).collect()
+    /// The waiting packets of a queue that keeps the order of arrival, first to last.
+    pub(crate) fn in_order(&self, queue: usize) -> impl Iterator<Item = Slot> {
+        self.slots.iter(&self.queues[queue].list)
     }
 
     /// Whether the accounts agree with the lists: `Q = sum q_i`, `q_i` = the charges of the packets in `waiting(i)`,

@@ -7,11 +7,12 @@ use crate::units::Bytes;
 use crate::view::View as _;
 
 impl Tm {
-    /// The packets in the queues, with the bytes that they are charged; headers that wait apart from the queues are not among them. Slow: for
-    /// those who look now and then.
-    pub fn waiting_packets(&self) -> impl Iterator<Item = (PacketId, u32)> {
-        let busy = (0..self.config().total_queues()).filter(|queue| self.queue_bytes(*queue) > Bytes::ZERO);
-        busy.flat_map(|queue| self.waiting_in(queue))
+    /// Shows the packets in the queues, with the bytes that they are charged; headers that wait apart from the queues are not among them. Slow:
+    /// for those who look now and then.
+    pub fn visit_waiting(&self, mut visit: impl FnMut(PacketId, u32)) {
+        for queue in (0..self.config().total_queues()).filter(|queue| self.queue_bytes(*queue) > Bytes::ZERO) {
+            self.visit_waiting_in(queue, &mut visit);
+        }
     }
 }
 
@@ -55,7 +56,8 @@ mod tests {
         let earlier = tm.pool_counters();
         (3..6).for_each(|id| offer(&mut tm, id));
         tm.dequeue(Instant::ZERO, 0);
-        let waiting: alloc::vec::Vec<_> = tm.waiting_packets().collect();
+        let mut waiting = alloc::vec::Vec::new();
+        tm.visit_waiting(|id, bytes| waiting.push((id, bytes)));
         let charged: u64 = waiting.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
         assert_eq!(Bytes::new(charged), tm.used());
         assert!(waiting.iter().all(|(id, _)| *id != PacketId(0)));

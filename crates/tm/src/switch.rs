@@ -433,6 +433,19 @@ impl Tm {
         })
     }
 
+    /// The same without a list, where packets wait in the order of their arrival.
+    #[inline]
+    pub(crate) fn visit_waiting_in(&self, queue: usize, mut visit: impl FnMut(PacketId, u32)) {
+        if self.path.sorted {
+            return self.waiting_in(queue).for_each(|(id, bytes)| visit(id, bytes));
+        }
+        let buffer = &self.path.buffer;
+        for slot in buffer.in_order(queue) {
+            let descriptor = buffer.slots.get(slot);
+            visit(descriptor.id, descriptor.charge() as u32);
+        }
+    }
+
     /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
         let Path { buffer, ports, scheduler, stats, header_queues, config, sorted, .. } = &self.path;

@@ -22,5 +22,6 @@ mod simulation_errors;
 mod slurm;
 mod sonic;
 mod threads;
+mod three_hundred;
 mod vectors;
 mod warm_up;

@@ -258,6 +258,8 @@ fn samples_do_not_fill_the_memory() {
     );
     let output = forebay(directory.path(), &format!("run small.toml {fine} --out out"));
     assert!(output.status.success(), "{output:?}");
+    // A run says it, too, before it begins.
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("Samples: at most 2000000 rows, 91.2MB"), "{output:?}");
     let summary = std::fs::read_to_string(directory.path().join("out/summary.json")).unwrap();
     let (_, peak) = summary.split_once("\"peak_memory\": ").unwrap();
     let peak: u64 = peak.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
@@ -384,6 +386,12 @@ fn directories_have_the_names_of_scenarios() {
     assert!(text.ends_with("results: results/my-net-4-hosts-seed1\n"), "{text}");
     let text = printed(directory.path(), "sweep named.toml --set policy.alpha=[1.0]");
     assert!(text.contains("results: results/my-net-4-hosts-policy.alpha=1.0-sweep\n"), "{text}");
+    // Lists keep their commas, so that no two have one name.
+    let args = "sweep small.toml --set switch.queues=2 --set scheduler.kind=rr --grid policy.alpha=[8.0,1.0],[1.0,1.0]";
+    assert!(printed(directory.path(), &format!("{args} --out lists")).starts_with("point"));
+    for point in ["alpha=8.0,1.0", "alpha=1.0,1.0"] {
+        assert!(directory.path().join("lists").join(point).join("seed1/summary.json").exists(), "{point}");
+    }
 }
 
 #[test]

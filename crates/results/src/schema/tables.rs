@@ -58,7 +58,7 @@ pub const TABLES: [TableSchema; 22] = [
         name: "holders",
         rows: "Who held the buffer when packets were dropped. The rows of one number of `holders` are disjoint parts of a buffer, and \
                together they are all packets that waited: the eight flows with most, and for each class the rest. Such a list is made \
-               anew at a drop once a sixteenth of the buffer's packets have left or its occupancy has changed by a sixteenth.",
+               anew at a drop once a quarter of the buffer's packets have left or its occupancy has changed by a quarter.",
         columns: &HOLDERS,
     },
     TableSchema {

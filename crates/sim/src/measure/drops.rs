@@ -1,11 +1,10 @@
 //! Packets that switches dropped, one by one, and who held the buffer then.
 //!
 //! Who holds a buffer is found by a walk over the packets in it. It is made at a drop, unless the buffer is nearly what it was at the walk
-//! before: at most a sixteenth of its packets have left, and its occupancy has changed by no more than a sixteenth. So the walks
+//! before: at most a quarter of its packets have left, and its occupancy has changed by no more than a quarter. So the walks
 //! cost a share of what the packets themselves cost, however many are dropped.
 
 use crate::flow::NONE;
-use crate::packet::{Arena, Slot};
 use forebay_tm::{Bytes, Instant, Reason};
 
 /// A packet that a switch dropped.
@@ -62,6 +61,9 @@ pub struct HolderRecord {
 /// Flows with the most bytes that have a part of their own.
 const TOP_FLOWS: usize = 8;
 
+/// A walk serves until one in so many of the packets that it met have left, or the occupancy has changed by as large a share.
+const FRESH: u64 = 4;
+
 /// The buffer as it was at the last walk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Walked {
@@ -72,11 +74,70 @@ struct Walked {
     sent: u64,
 }
 
-/// What a flow has in a buffer: in the class that was met first, and in the other one. Data has one, replies and headers of data have one.
+/// What a flow has in a buffer in one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
-    bytes: [u64; 2],
-    class: [u8; 2],
+    bytes: u64,
+    flow: u32,
+    class: u8,
+}
+
+/// A walk that is under way.
+#[derive(Debug, Default)]
+struct Walk {
+    packets: u64,
+    /// For each flow, where in `held` stands what it has in the class that was met last. It is right if it is this flow that stands there.
+    place: Vec<u32>,
+    held: Vec<Held>,
+}
+
+impl Walk {
+    #[inline(always)]
+    fn meet(&mut self, flow: u32, class: u8, bytes: u32) {
+        self.packets += 1;
+        let place = self.place.get(flow as usize).copied().unwrap_or(NONE);
+        match self.held.get_mut(place as usize) {
+            Some(held) if held.flow == flow && held.class == class => held.bytes += u64::from(bytes),
+            _ => self.meet_other(flow, class, bytes),
+        }
+    }
+
+    /// A flow, or a class of it, that is new or was not the last one.
+    #[inline(never)]
+    fn meet_other(&mut self, flow: u32, class: u8, bytes: u32) {
+        if self.place.len() <= flow as usize {
+            self.place.resize(flow as usize + 1, NONE);
+        }
+        let place = self.place[flow as usize];
+        let is_new = self.held.get(place as usize).is_none_or(|held| held.flow != flow);
+        // Few flows have packets of two classes in one buffer: data, and replies or headers.
+        let known =
+            if is_new { None } else { self.held.iter().position(|held| (held.flow, held.class) == (flow, class)) };
+        let place = known.unwrap_or_else(|| {
+            self.held.push(Held { bytes: 0, flow, class });
+            self.held.len() - 1
+        });
+        self.held[place].bytes += u64::from(bytes);
+        self.place[flow as usize] = place as u32;
+    }
+
+    /// Moves those with most to the front, most first; returns how many these are.
+    fn sort_top(&mut self) -> usize {
+        let top = self.held.len().min(TOP_FLOWS);
+        let key = |held: &Held| (core::cmp::Reverse(held.bytes), held.flow, held.class);
+        self.held[..top].sort_unstable_by_key(key);
+        for other in top..self.held.len() {
+            let candidate = self.held[other];
+            if candidate.bytes < self.held[top - 1].bytes || key(&candidate) > key(&self.held[top - 1]) {
+                continue;
+            }
+            let place = self.held[..top].partition_point(|held| key(held) < key(&candidate));
+            self.held[other] = self.held[top - 1];
+            self.held.copy_within(place..top - 1, place + 1);
+            self.held[place] = candidate;
+        }
+        top
+    }
 }
 
 /// Keeps drops, of chosen switches, up to a number of them.
@@ -88,21 +149,13 @@ pub(crate) struct Drops {
     chosen: Vec<bool>,
     /// By switch, then by buffer.
     walked: Vec<Vec<Walked>>,
-    /// What each flow has in the walk that is under way; nothing between walks.
-    of_flow: Vec<Held>,
-    /// The flows that have something, and which of their two parts it is.
-    touched: Vec<(u32, usize)>,
-    pub(crate) records: Vec<DropRecord>,
-    pub(crate) holders: Vec<HolderRecord>,
-    walks: u32,
-}
-
-/// A buffer in which a packet was dropped.
-pub(crate) struct Scene {
-    /// Packets that its ports have sent.
-    pub(crate) sent: u64,
-    /// Packets that wait in it.
-    pub(crate) packets: u64,
+    walk: Walk,
+    /// By switch: those of one are nearly in order, so that little is left to sort.
+    records: Vec<Vec<DropRecord>>,
+    kept: usize,
+    holders: Vec<HolderRecord>,
+    /// Where the parts of each walk begin.
+    walks: Vec<usize>,
 }
 
 impl Drops {
@@ -110,57 +163,36 @@ impl Drops {
     pub(crate) fn new(chosen: &[usize], limit: usize, buffers: impl Iterator<Item = usize>) -> Self {
         let walked: Vec<_> = buffers.map(|buffers| vec![Walked::default(); buffers]).collect();
         let chosen: Vec<bool> = (0..walked.len()).map(|switch| chosen.contains(&switch)).collect();
-        Self { on: chosen.contains(&true), limit, chosen, walked, ..Self::default() }
+        let records = vec![Vec::new(); walked.len()];
+        Self { on: chosen.contains(&true), limit, chosen, walked, records, ..Self::default() }
     }
 
     /// Whether a drop at a switch is to be kept.
     pub(crate) fn wants(&self, switch: u32) -> bool {
-        self.on && self.chosen[switch as usize] && self.records.len() < self.limit
+        self.on && self.chosen[switch as usize] && self.kept < self.limit
     }
 
-    /// Whether who holds the buffer has to be found anew for a drop.
-    pub(crate) fn needs_walk(&self, record: &DropRecord, scene: &Scene) -> bool {
+    /// Whether who holds the buffer has to be found anew for a drop. `sent` are the packets that its ports have sent.
+    pub(crate) fn needs_walk(&self, record: &DropRecord, sent: u64) -> bool {
         let walked = &self.walked[record.switch as usize][record.buffer as usize];
-        let left = scene.sent - walked.sent;
+        let left = sent - walked.sent;
         let changed = walked.used.abs_diff(record.used.get());
-        walked.number.is_none() || left * 16 > walked.packets || changed * 16 > walked.used
+        walked.number.is_none() || left * FRESH > walked.packets || changed * FRESH > walked.used
     }
 
-    /// Adds up who holds a buffer, for a drop there.
-    pub(crate) fn walk(
-        &mut self,
-        record: &DropRecord,
-        scene: &Scene,
-        waiting: impl Iterator<Item = (Slot, u32)>,
-        arena: &Arena,
-    ) {
-        let mut classes = [0u64; 64];
-        self.touched.clear();
-        for (slot, bytes) in waiting {
-            let packet = arena.get(slot);
-            let flow = packet.flow as usize;
-            if self.of_flow.len() <= flow {
-                self.of_flow.resize(flow + 1, Held::default());
-            }
-            let held = &mut self.of_flow[flow];
-            let place = usize::from(held.bytes[0] > 0 && held.class[0] != packet.class);
-            if held.bytes[place] == 0 {
-                held.class[place] = packet.class;
-                self.touched.push((packet.flow, place));
-            }
-            held.bytes[place] += u64::from(bytes);
-            classes[usize::from(packet.class & 63)] += u64::from(bytes);
-        }
-        let of_flow = &mut self.of_flow;
-        let top = self.touched.len().min(TOP_FLOWS);
-        let key =
-            |(flow, place): &(u32, usize)| (core::cmp::Reverse(of_flow[*flow as usize].bytes[*place]), *flow, *place);
-        if top < self.touched.len() {
-            self.touched.select_nth_unstable_by_key(top, key);
-        }
-        self.touched[..top].sort_by_key(key);
+    /// The walk goes on to a packet.
+    #[inline(always)]
+    pub(crate) fn meet(&mut self, flow: u32, class: u8, bytes: u32) {
+        self.walk.meet(flow, class, bytes);
+    }
+
+    /// Ends a walk over the buffer of a drop: its parts are what the packets were that were met.
+    pub(crate) fn end_walk(&mut self, record: &DropRecord, sent: u64) {
+        let number = self.walks.len() as u32;
+        self.walks.push(self.holders.len());
+        let top = self.walk.sort_top();
         let part = |class: u8, flow: Option<u32>, bytes: u64| HolderRecord {
-            walk: self.walks,
+            walk: number,
             at: record.at,
             switch: record.switch,
             buffer: record.buffer,
@@ -168,47 +200,143 @@ impl Drops {
             flow,
             bytes,
         };
-        for (flow, place) in &self.touched[..top] {
-            let Held { bytes, class } = of_flow[*flow as usize];
-            classes[usize::from(class[*place] & 63)] -= bytes[*place];
-            self.holders.push(part(class[*place], Some(*flow), bytes[*place]));
+        let (own, others) = self.walk.held.split_at(top);
+        self.holders.extend(own.iter().map(|held| part(held.class, Some(held.flow), held.bytes)));
+        let (mut rest, mut classes) = ([0u64; 64], 0u64);
+        for held in others {
+            rest[usize::from(held.class & 63)] += held.bytes;
+            classes |= 1 << (held.class & 63);
         }
-        let rest = classes.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
-        self.holders.extend(rest.map(|(class, bytes)| part(class as u8, None, *bytes)));
-        for (flow, _) in &self.touched {
-            of_flow[*flow as usize] = Held::default();
+        while classes != 0 {
+            let class = classes.trailing_zeros() as u8;
+            self.holders.push(part(class, None, rest[usize::from(class)]));
+            classes &= classes - 1;
         }
-        self.walked[record.switch as usize][record.buffer as usize] =
-            Walked { number: Some(self.walks), packets: scene.packets, used: record.used.get(), sent: scene.sent };
-        self.walks += 1;
+        let walked = &mut self.walked[record.switch as usize][record.buffer as usize];
+        *walked = Walked { number: Some(number), packets: self.walk.packets, used: record.used.get(), sent };
+        self.walk.packets = 0;
+        self.walk.held.clear();
     }
 
     /// Keeps a drop.
     pub(crate) fn keep(&mut self, record: DropRecord) {
         let walked = &self.walked[record.switch as usize][record.buffer as usize];
-        self.records.push(DropRecord { holders: walked.number.unwrap_or(NONE), ..record });
+        self.records[record.switch as usize].push(DropRecord { holders: walked.number.unwrap_or(NONE), ..record });
+        self.kept += 1;
     }
 
     /// Flows have other numbers in the result, and all is put in order of time: the windows of nodes came in another.
     pub(crate) fn finish(&mut self, place: impl Fn(u32) -> u32) -> (Vec<DropRecord>, Vec<HolderRecord>) {
-        let (mut records, mut holders) = (core::mem::take(&mut self.records), core::mem::take(&mut self.holders));
-        records.iter_mut().for_each(|record| record.flow = place(record.flow));
-        holders.iter_mut().for_each(|part| part.flow = part.flow.map(&place));
-        records.sort_by_key(|record| (record.at, record.switch, record.port));
-        holders.sort_by_key(|part| (part.at, part.switch, part.walk));
-        let mut numbers = vec![NONE; self.walks as usize];
-        let mut next = 0;
-        for part in &mut holders {
-            let number = &mut numbers[part.walk as usize];
-            if *number == NONE {
-                *number = next;
-                next += 1;
+        let records = core::mem::take(&mut self.records).concat();
+        let parts = core::mem::take(&mut self.holders);
+        let walks = core::mem::take(&mut self.walks);
+        let of_walk = |walk: usize| walks[walk]..walks.get(walk + 1).copied().unwrap_or(parts.len());
+        // A walk over an empty buffer has no parts, and no number.
+        let found = (0..walks.len()).filter(|walk| !of_walk(*walk).is_empty());
+        let key = |walk: usize| {
+            let first = &parts[walks[walk]];
+            sort_key(first.at, first.switch, 0, walk)
+        };
+        let mut numbers = vec![NONE; walks.len()];
+        let mut holders = Vec::with_capacity(parts.len());
+        for (number, walk) in in_order(found.map(key)).enumerate() {
+            numbers[walk] = number as u32;
+            let renamed =
+                |part: &HolderRecord| HolderRecord { walk: number as u32, flow: part.flow.map(&place), ..*part };
+            holders.extend(parts[of_walk(walk)].iter().map(renamed));
+        }
+        let keys = records.iter().enumerate();
+        let keys = keys.map(|(index, record)| sort_key(record.at, record.switch, record.port, index));
+        let renamed = |index: usize| {
+            let record = &records[index];
+            let holders = numbers.get(record.holders as usize).copied().unwrap_or(NONE);
+            DropRecord { flow: place(record.flow), holders, ..*record }
+        };
+        (in_order(keys).map(renamed).collect(), holders)
+    }
+}
+
+/// By time, switch and port, and then in the order in which they came; as one number, since there are many to sort.
+fn sort_key(at: Instant, switch: u32, port: u32, index: usize) -> u128 {
+    let small = |number: u32| u128::from(number.min(u32::from(u16::MAX)));
+    u128::from(at.ps()) << 64 | small(switch) << 48 | small(port) << 32 | index as u128
+}
+
+/// The indices of keys, in the order of these.
+fn in_order(keys: impl Iterator<Item = u128>) -> impl Iterator<Item = usize> {
+    let mut keys: Vec<u128> = keys.collect();
+    keys.sort();
+    keys.into_iter().map(|key| key as u32 as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_tm::random::Random;
+    use std::collections::BTreeMap;
+
+    fn drop_at(at: u64, used: u64) -> DropRecord {
+        DropRecord {
+            at: Instant::from_ps(at),
+            switch: 0,
+            buffer: 0,
+            port: 0,
+            queue: 0,
+            flow: 0,
+            class: 0,
+            bytes: 1_500,
+            reason: Reason::Full,
+            threshold: None,
+            queue_bytes: Bytes::ZERO,
+            used: Bytes::new(used),
+            holders: NONE,
+        }
+    }
+
+    /// The parts of a walk are what sums over all packets say, whatever the order of packets, classes and walks before.
+    #[test]
+    fn a_walk_finds_the_eight_flows_with_most_and_the_rest_by_class() {
+        let mut random = Random::stream(1, "walks", 0);
+        let mut drops = Drops::new(&[0], 1_000, [1].into_iter());
+        for walk in 0..200u32 {
+            let (flows, classes) = (1 + random.below(30), 1 + random.below(4));
+            let mut sums: BTreeMap<(u32, u8), u64> = BTreeMap::new();
+            for _ in 0..random.below(200) {
+                let (flow, class) = (random.below(flows) as u32, random.below(classes) as u8);
+                let bytes = 64 * (1 + random.below(20)) as u32;
+                drops.meet(flow, class, bytes);
+                *sums.entry((flow, class)).or_default() += u64::from(bytes);
             }
-            part.walk = *number;
+            let before = drops.holders.len();
+            drops.end_walk(&drop_at(u64::from(walk), 1), 0);
+            let mut all: Vec<_> = sums.into_iter().collect();
+            all.sort_by_key(|((flow, class), bytes)| (core::cmp::Reverse(*bytes), *flow, *class));
+            let (own, others) = all.split_at(all.len().min(TOP_FLOWS));
+            let mut rest: BTreeMap<u8, u64> = BTreeMap::new();
+            others.iter().for_each(|((_, class), bytes)| *rest.entry(*class).or_default() += bytes);
+            let mut expected: Vec<_> = own.iter().map(|((flow, class), bytes)| (Some(*flow), *class, *bytes)).collect();
+            expected.extend(rest.into_iter().map(|(class, bytes)| (None, class, bytes)));
+            let found = drops.holders[before..].iter().map(|part| (part.flow, part.class, part.bytes));
+            assert_eq!(found.collect::<Vec<_>>(), expected, "walk {walk}");
+            drops.keep(drop_at(u64::from(walk), 1));
         }
-        for record in &mut records {
-            record.holders = numbers.get(record.holders as usize).copied().unwrap_or(NONE);
+        let (records, holders) = drops.finish(|flow| flow);
+        assert!(records.is_sorted_by_key(|record| record.at) && holders.is_sorted_by_key(|part| part.walk));
+        for record in records {
+            let mut of = holders.iter().filter(|part| part.walk == record.holders);
+            assert!(of.all(|part| part.at == record.at), "a drop has the walk that was made for it");
         }
-        (records, holders)
+    }
+
+    #[test]
+    fn a_walk_serves_until_a_quarter_has_changed() {
+        let mut drops = Drops::new(&[0], 1_000, [1].into_iter());
+        assert!(drops.needs_walk(&drop_at(0, 4_000), 0));
+        (0..40).for_each(|flow| drops.meet(flow, 0, 100));
+        drops.end_walk(&drop_at(0, 4_000), 70);
+        assert!(!drops.needs_walk(&drop_at(1, 4_000), 80) && drops.needs_walk(&drop_at(1, 4_000), 81), "packets left");
+        for (used, needed) in [(3_000, false), (2_999, true), (5_000, false), (5_001, true)] {
+            assert_eq!(drops.needs_walk(&drop_at(1, used), 70), needed, "{used}");
+        }
     }
 }

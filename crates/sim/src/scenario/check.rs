@@ -55,7 +55,7 @@ fn check_load(scenario: &Scenario, tables: &[Table<'_>]) -> Result<(), Diagnosti
     let Some(found) = workload::overload(&scenario.workloads, &scenario.network, &scenario.transports) else {
         return Ok(());
     };
-    let percent = |load: f64| format!("{:.1}%", 100.0 * load);
+    let percent = workload::percent;
     let part = |(index, share): &(usize, f64)| {
         format!("{} from workload {index} (\"{}\")", percent(*share), scenario.workloads[*index].name)
     };

@@ -2,7 +2,7 @@
 
 use super::forwarding::Forwarding;
 use super::port::Port;
-use crate::measure::drops::{DropRecord, Scene};
+use crate::measure::drops::DropRecord;
 use crate::net::Net;
 use crate::packet::Slot;
 use crate::wires::{Link, Wires};
@@ -13,8 +13,14 @@ pub(crate) trait Holder: View {
     /// Packets of a port that are on its link although they wait here.
     fn on_link(&self, local: usize) -> u64;
 
-    /// The packets that wait here, with their lengths.
-    fn waiting<'p>(&self, at: Instant, ports: impl Iterator<Item = &'p Port>, wires: &Wires) -> Vec<(Slot, u32)>;
+    /// Shows the packets that wait here, with their lengths.
+    fn visit<'p>(
+        &self,
+        at: Instant,
+        ports: impl Iterator<Item = &'p Port>,
+        wires: &Wires,
+        visit: impl FnMut(Slot, u32),
+    );
 }
 
 impl Holder for Tm {
@@ -22,8 +28,8 @@ impl Holder for Tm {
         0
     }
 
-    fn waiting<'p>(&self, _: Instant, _: impl Iterator<Item = &'p Port>, _: &Wires) -> Vec<(Slot, u32)> {
-        self.waiting_packets().map(|(id, bytes)| (id.0 as Slot, bytes)).collect()
+    fn visit<'p>(&self, _: Instant, _: impl Iterator<Item = &'p Port>, _: &Wires, mut visit: impl FnMut(Slot, u32)) {
+        self.visit_waiting(|id, bytes| visit(id.0 as Slot, bytes));
     }
 }
 
@@ -32,9 +38,15 @@ impl Holder for FifoTm {
         self.queue_packets(local) as u64
     }
 
-    fn waiting<'p>(&self, at: Instant, ports: impl Iterator<Item = &'p Port>, wires: &Wires) -> Vec<(Slot, u32)> {
+    fn visit<'p>(
+        &self,
+        at: Instant,
+        ports: impl Iterator<Item = &'p Port>,
+        wires: &Wires,
+        mut visit: impl FnMut(Slot, u32),
+    ) {
         let link = |port: &Port| -> &Link { &wires.links[port.out as usize] };
-        ports.flat_map(|port| link(port).not_started(at)).collect()
+        ports.flat_map(|port| link(port).not_started(at)).for_each(|(slot, bytes)| visit(slot, bytes));
     }
 }
 
@@ -84,23 +96,17 @@ impl Forwarding {
             used: tm.used(),
             holders: 0,
         };
-        let ports = || self.ports.iter().filter(|port| port.buffer == buffer);
-        let scene = scene(ports(), tm, &net.wires);
-        if net.drops.needs_walk(&record, &scene) {
-            let waiting = tm.waiting(at, ports(), &net.wires);
-            net.drops.walk(&record, &scene, waiting.into_iter(), &net.wires.arena);
+        let ports = || self.ports_of(buffer as usize).iter();
+        let Net { drops, wires, .. } = net;
+        let gone = |port: &Port| wires.links[port.out as usize].given() - tm.on_link(port.local as usize);
+        let sent = ports().map(gone).sum();
+        if drops.needs_walk(&record, sent) {
+            tm.visit(at, ports(), wires, |slot, bytes| {
+                let packet = wires.arena.get(slot);
+                drops.meet(packet.flow, packet.class, bytes);
+            });
+            drops.end_walk(&record, sent);
         }
-        net.drops.keep(record);
+        drops.keep(record);
     }
-}
-
-fn scene<'p>(ports: impl Iterator<Item = &'p Port>, tm: &impl Holder, wires: &Wires) -> Scene {
-    let mut scene = Scene { sent: 0, packets: 0 };
-    for port in ports {
-        let local = port.local as usize;
-        let queues = (0..tm.config().queues).map(|queue| tm.queue_packets(tm.queue_index(local, queue)));
-        scene.packets += queues.sum::<usize>() as u64;
-        scene.sent += wires.links[port.out as usize].given() - tm.on_link(local);
-    }
-    scene
 }

@@ -74,6 +74,12 @@ impl Forwarding {
         buffer * self.ports_per_buffer + local
     }
 
+    /// The ports of a buffer.
+    pub(crate) fn ports_of(&self, buffer: usize) -> &[Port] {
+        let first = self.port_number(buffer, 0);
+        &self.ports[first..(first + self.ports_per_buffer).min(self.ports.len())]
+    }
+
     /// The link that a port sends on.
     pub(crate) fn outgoing(&self, port: usize) -> u32 {
         self.ports[port].out

@@ -41,6 +41,11 @@ pub struct Busiest {
     pub load: f64,
 }
 
+/// A load for people to read: what is a slip of the pen is not written out digit by digit.
+pub(crate) fn percent(load: f64) -> String {
+    if load < 1e6 { format!("{:.1}%", 100.0 * load) } else { format!("{:.1e}%", 100.0 * load) }
+}
+
 /// A link, or group of parallel links, that some workloads ask too much of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overload {

@@ -39,6 +39,7 @@ pub use csv::{CsvConfig, CsvFlow};
 pub use custom::{CustomWorkload, entries, register_workload};
 pub use distribution::{Interpolation, Point, SizeDistribution};
 pub use incast::{Arrivals, IncastConfig};
+pub(crate) use load::percent;
 pub use load::{Bits, Busiest, Load, LoadReport, Offered, Overload, achieved_load, expected_load, overload};
 pub use long_lived::{LongLivedConfig, Pairs};
 pub use on_off::OnOffConfig;

@@ -1,6 +1,6 @@
 //! The `[[workload]]` tables of a scenario.
 
-use super::load::{Busiest, Overload, overload};
+use super::load::{Busiest, Overload, overload, percent};
 use super::pattern::Pattern;
 use super::read_hosts::HostReader;
 use super::read_sizes::{size, sizes};
@@ -188,7 +188,7 @@ impl<'d> Reader<'_, 'd> {
         let found = overload(std::slice::from_ref(config), self.context.network, self.context.transports);
         match (found, self.first(&["load", "rate", "rate_per_host", "period"])) {
             (Some(Overload { busiest: Busiest { link, load }, .. }), Some(value)) => {
-                let problem = format!("{link} would have to carry {:.1}% of the rate, headers included", 100.0 * load);
+                let problem = format!("{link} would have to carry {} of the rate, headers included", percent(load));
                 Err(value.error(problem, "give less, or allow_overload = true"))
             }
             _ => Ok(()),

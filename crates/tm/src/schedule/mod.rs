@@ -313,7 +313,7 @@ impl Scheduler {
         if sorted {
             with_scheduler!(self, one => one.waiting(queue.port, &buffer.slots))
         } else {
-            buffer.in_order(queue.index)
+            buffer.in_order(queue.index).collect()
         }
     }
 }
