@@ -223,7 +223,7 @@ fn of_goal(goal: &GoalAdvice) -> String {
             let _ = writeln!(
                 html,
                 "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                safe(&candidate.change),
+                safe(&candidate.change).replace("-&gt;", "→"),
                 safe(&candidate.closed_form),
                 candidate.trial.as_ref().map_or("not tried".to_owned(), verdict),
                 candidate.cost_for_others.map_or("-".to_owned(), crate::percent)
