@@ -5,7 +5,6 @@
 pub mod agent;
 pub mod clock;
 pub mod congestion;
-pub mod counted;
 pub mod error;
 pub mod expect;
 pub mod experiment;

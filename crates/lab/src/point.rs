@@ -2,7 +2,6 @@
 
 use crate::clock;
 use crate::congestion::{Kernel, Loaded};
-use crate::counted;
 use crate::error::{LabError, Result};
 use crate::expect::STALLED;
 use crate::experiment::{Experiment, SwitchKind};
@@ -16,6 +15,7 @@ use crate::switch_file;
 use crate::switch_process::{SwitchProcess, own_program};
 use crate::translate::{self, Translated};
 use forebay_control::client::Client;
+use forebay_live::snapshot::Snapshot;
 use forebay_sim::flow::{NONE, TrafficPlan};
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
@@ -255,15 +255,14 @@ impl Run<'_> {
             json!({ "flow": flow, "sent": own.sent, "whole": own.whole, "headers": own.headers, "again": own.again })
         });
         let of_switch = |(switch, own): (&Switch, &SeenSwitch)| {
-            let ports = own.last["ports"].as_array().cloned().unwrap_or_default();
-            let outside = ports.iter().map(|port| json!({ "port": port["name"], "outside": port["outside"] }));
+            let outside = own.last.ports.iter().map(|port| json!({ "port": port.name, "outside": port.outside }));
             json!({
                 "name": switch.name,
-                "given_up_us": counted::given_up_us(&own.last),
-                "stalls": own.last["stalls"],
+                "given_up_us": own.last.stalls.given_up.ps() as f64 / 1e6,
+                "stalls": own.last.stalls,
                 "outside_the_buffer": outside.collect::<Vec<_>>(),
-                "unforwarded": own.last["unforwarded"],
-                "cost": own.last["cost"],
+                "unforwarded": own.last.unforwarded,
+                "cost": own.last.cost,
             })
         };
         let switches: Vec<Value> = self.layout.switches.iter().zip(seen.switches).map(of_switch).collect();
@@ -355,9 +354,10 @@ fn difference(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> 
     after.iter().map(|(name, value)| (name.clone(), value - before.get(name).copied().unwrap_or(0))).collect()
 }
 
-fn parse(text: &str) -> Result<Value> {
-    serde_json::from_str(text)
-        .map_err(|error| LabError::new(format_args!("the switch's counters are no JSON: {error}"), "see counters.json"))
+fn parse(text: &str) -> Result<Snapshot> {
+    serde_json::from_str(text).map_err(|error| {
+        LabError::new(format_args!("the switch's counters are not as they should be: {error}"), "see counters.json")
+    })
 }
 
 /// Looks at the switch again and again, in a thread.
@@ -377,7 +377,7 @@ impl Watch {
                 clock::sleep_until(next);
                 next += LOOK;
                 let Ok(snapshot) = control.snapshot() else { break };
-                let is_new = samples.last().is_none_or(|last| last.snapshot["sequence"] != snapshot["sequence"]);
+                let is_new = samples.last().is_none_or(|last| last.snapshot.sequence != snapshot.sequence);
                 if is_new {
                     samples.push(Sample { at: clock::now().saturating_sub(origin), snapshot });
                 }

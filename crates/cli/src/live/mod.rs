@@ -192,7 +192,7 @@ impl Watcher {
         let Some(last) = last else { return Ok(()) };
         let whole = self.timeline.take().is_none_or(|timeline| timeline.finish(last));
         let counters = config.run.out.as_ref().map_or(Ok(()), |_| {
-            let text = format!("{:#}\n", forebay_control::json::snapshot(last));
+            let text = format!("{:#}\n", serde_json::json!(**last));
             directory::write_whole("counters.json", &text)
         });
         print(&forebay_control::view::render(last, None, terminal_width(), false))?;
