@@ -18,12 +18,11 @@ use forebay_reproduce::store::Store;
 use forebay_reproduce::table::{Row, Table};
 use forebay_reproduce::{Metrics, papers};
 use forebay_runner::destination::{Claim, LOGS};
+use forebay_runner::pool;
 use forebay_runner::scenario_file::{cannot_read, read_text};
 use forebay_runner::shard::Shard;
 use forebay_runner::slurm::{self, Batch, Options};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Where the scenarios stand, seen from the project's documentation.
 const IN_PROJECT: &str = "../scenarios";
@@ -94,8 +93,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             all
         } else {
             all.completed_by(read_record(&record)?, &papers).map_err(|problem| {
-                let help = "give another directory, or the scale that it has";
-                Failure::Input(format!("error: {}: {problem}\n  help: {help}", record.display()))
+                Failure::refused(record.display(), problem, "give another directory, or the scale that it has")
             })?
         };
         write_pages(&papers, &all, docs, IN_PROJECT, args.replace.force)?;
@@ -141,7 +139,7 @@ fn choose<'p>(papers: &'p [Paper], what: &[String]) -> Result<Vec<(&'p Paper, &'
                 }
                 None => format!("the papers are {}; --list names their figures", known.join(", ")),
             };
-            return Err(Failure::Input(format!("error: {name}: there is no such paper or figure\n  help: {help}")));
+            return Err(Failure::refused(name, "there is no such paper or figure", help));
         }
     }
     Ok(all().filter(|one| what.is_empty() || what.iter().any(|name| is(name, one))).collect())
@@ -257,44 +255,21 @@ fn run_all(chosen: &[Chosen<'_>], args: &ReproduceArgs, shard: Shard) -> Result<
     let jobs = jobs(chosen);
     let own = (0..jobs.len()).filter(|number| shard.has(*number)).count();
     let bar = RunsBar::new(own, args.quiet);
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Metrics>>> = Mutex::new(vec![None; jobs.len()]);
-    let failure: Mutex<Option<Failure>> = Mutex::new(None);
-    let work = || {
-        while !output::is_interrupted() && lock(&failure).is_none() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((number, job)) = jobs.get(index) else { return };
-            if !shard.has(index) {
-                continue;
-            }
-            let own = &chosen[*number];
-            let label = format!("{}/{} {}", own.paper.id, own.figure.id, label_of(job));
-            match run_one(own, job) {
-                Ok(Some(metrics)) => {
-                    bar.finished(&label);
-                    lock(&results)[index] = Some(metrics);
-                }
-                Ok(None) => {}
-                Err(error) => *lock(&failure) = Some(error),
-            }
+    let threads = args.jobs.map_or_else(pool::cores, usize::from);
+    let results = pool::run(jobs.len(), threads, &output::is_interrupted, |index| {
+        let (number, job) = jobs[index];
+        if !shard.has(index) {
+            return Ok::<_, Failure>(None);
         }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 1..args.jobs.map_or(cores, usize::from).min(jobs.len()) {
-            scope.spawn(work);
+        let own = &chosen[number];
+        let metrics = run_one(own, job)?;
+        if metrics.is_some() {
+            bar.finished(&format!("{}/{} {}", own.paper.id, own.figure.id, label_of(job)));
         }
-        work();
-    });
-    if let Some(failure) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(failure);
-    }
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+        Ok(metrics)
+    })?;
+    let mut results = results.into_iter();
     Ok(chosen.iter().map(|own| result_of(own, args, &mut results)).collect())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes a figure's results, in the order of its jobs.
@@ -323,7 +298,7 @@ fn run_one(own: &Chosen<'_>, job: &Job) -> Result<Option<Metrics>, Failure> {
     }
     let result = job::run(own.figure, &own.source, job, &mut || !output::is_interrupted());
     let metrics = result.map_err(|problem| {
-        Failure::Input(format!("error: {}/{} {}: {problem}", own.paper.id, own.figure.id, label_of(job)))
+        Failure::refused(format_args!("{}/{} {}", own.paper.id, own.figure.id, label_of(job)), problem, "")
     })?;
     if let Some(metrics) = &metrics {
         let failure = |error| cannot_write(&own.store.directory().display().to_string(), &error);
@@ -345,7 +320,7 @@ fn read_record(file: &Path) -> Result<Reproduction, Failure> {
     let bytes = std::fs::read(file).map_err(|error| cannot_read(&file.display().to_string(), &error))?;
     Reproduction::from_file(&bytes).map_err(|problem| {
         let help = format!("give a {} that forebay reproduce has written", render::RECORD);
-        Failure::Input(format!("error: {}: {problem}\n  help: {help}", file.display()))
+        Failure::refused(file.display(), problem, help)
     })
 }
 

@@ -24,4 +24,4 @@ pub mod switch_file;
 pub mod switch_process;
 pub mod translate;
 
-pub use error::{LabError, Result};
+pub use error::{Result, of_file};

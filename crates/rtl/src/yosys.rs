@@ -3,11 +3,11 @@
 use crate::sources::SOURCES;
 use crate::tools::{Problem, file_problem, run};
 use crate::units::Unit;
+use forebay_results::Fingerprint;
+use forebay_runner::pool;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What a unit costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,14 +79,11 @@ impl Kept {
         self.directory.join(format!("{}.json", unit.name.chars().map(plain).collect::<String>()))
     }
 
-    /// What a cost depends on: FNV-1a of all of it.
+    /// What a cost depends on.
     fn key(&self, unit: &Unit) -> String {
         let parameters = format!("{} {} {:?}", self.yosys, unit.module, unit.parameters);
         let sources = SOURCES.iter().flat_map(|(name, text)| [*name, *text]);
-        let bytes = sources.chain([parameters.as_str()]).flat_map(|text| text.bytes().chain([0]));
-        let hash =
-            bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        format!("{hash:016x}")
+        Fingerprint::of(sources.chain([parameters.as_str()])).to_string()
     }
 
     /// The cost of a unit, if it is known.
@@ -115,37 +112,22 @@ pub fn synthesize_all(
 ) -> Result<Vec<Cost>, Problem> {
     let is_same = |a: &Unit, b: &Unit| (a.module, a.parameters) == (b.module, b.parameters);
     let first = |of: &Unit| units.iter().position(|unit| is_same(unit, of)).unwrap_or(0);
-    let next = AtomicUsize::new(0);
-    let costs: Mutex<Vec<Option<Result<Cost, Problem>>>> = Mutex::new(vec![None; units.len()]);
-    let work = || {
-        while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < units.len()) {
-            if first(units[index]) < index {
-                continue;
-            }
-            let unit = units[index];
-            let place = format!("{} of {}: {}", index + 1, units.len(), unit.name);
-            let cost = match kept.and_then(|kept| kept.get(unit)) {
-                Some(cost) => {
-                    tell(&format!("{place} (finished before)"));
-                    Ok(cost)
-                }
-                None => {
-                    tell(&place);
-                    let cost = synthesize(unit, rtl);
-                    cost.and_then(|cost| kept.map_or(Ok(()), |kept| kept.put(unit, &cost)).map(|()| cost))
-                }
-            };
-            costs.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(cost);
+    let costs = pool::run(units.len(), pool::cores(), &|| false, |index| {
+        let unit = units[index];
+        if first(unit) < index {
+            return Ok(None);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
+        let place = format!("{} of {}: {}", index + 1, units.len(), unit.name);
+        if let Some(cost) = kept.and_then(|kept| kept.get(unit)) {
+            tell(&format!("{place} (finished before)"));
+            return Ok(Some(cost));
         }
-        work();
-    });
-    let costs = costs.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let costs: Vec<Cost> = costs.into_iter().flatten().collect::<Result<_, _>>()?;
+        tell(&place);
+        let cost = synthesize(unit, rtl)?;
+        kept.map_or(Ok(()), |kept| kept.put(unit, &cost))?;
+        Ok(Some(cost))
+    })?;
+    let costs: Vec<Cost> = costs.into_iter().flatten().collect();
     let of = |unit: &&Unit| {
         let name = units[first(unit)].name;
         costs.iter().find(|cost| cost.name == name).map(|cost| Cost { name: unit.name.to_owned(), ..cost.clone() })
