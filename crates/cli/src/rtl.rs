@@ -24,7 +24,7 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
             let (name, text) = (file.display().to_string(), read_text(file)?);
             let value = serde_json::from_str(&text)
                 .map_err(|error| Failure::refused(&name, error, "make it again: forebay rtl --docs DIR"))?;
-            Results::from_json(&value, &name)?
+            Results::from_json(value, &name)?
         }
         None => {
             let directory = tempfile::tempdir().map_err(|error| cannot_write("a temporary directory", &error))?;

@@ -5,14 +5,16 @@ use crate::tools::{Problem, file_problem, run};
 use crate::units::Unit;
 use forebay_results::Fingerprint;
 use forebay_runner::pool;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a unit costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// The unit's name.
+    #[serde(skip_serializing)]
     pub name: String,
     /// Look-up tables of up to 6 inputs.
     pub luts: u64,
@@ -26,36 +28,26 @@ pub struct Cost {
     pub block_memories: u64,
     /// Cells of any kind on the longest path between registers and ports.
     pub depth: u64,
-    /// Gates of two inputs, multiplexers and inverters, and how many of them are on the longest path; not for circuits with
-    /// block memories.
-    pub gates: Option<(u64, u64)>,
+    /// Gates of two inputs, multiplexers and inverters; not for circuits with block memories.
+    pub gates: Option<u64>,
+    /// How many of them are on the longest path.
+    pub gate_depth: Option<u64>,
 }
 
 impl Cost {
-    /// As JSON.
+    /// As JSON, with what the unit is.
     pub fn to_json(&self, unit: &Unit) -> Value {
-        let parameters: serde_json::Map<String, Value> =
-            unit.parameters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
-        json!({
-            "name": self.name, "table": unit.table.name(), "module": unit.module, "parameters": parameters,
-            "luts": self.luts, "flip_flops": self.flip_flops, "carries": self.carries, "muxes": self.muxes,
-            "block_memories": self.block_memories, "depth": self.depth, "gates": self.gates.map(|(gates, _)| gates), "gate_depth": self.gates.map(|(_, depth)| depth),
-        })
-    }
-
-    /// What [`Cost::to_json`] gave.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        let number = |key: &str| value[key].as_u64();
-        Some(Self {
-            name: value["name"].as_str()?.to_owned(),
-            luts: number("luts")?,
-            flip_flops: number("flip_flops")?,
-            carries: number("carries")?,
-            muxes: number("muxes")?,
-            block_memories: number("block_memories")?,
-            depth: number("depth")?,
-            gates: number("gates").zip(number("gate_depth")),
-        })
+        #[derive(Serialize)]
+        struct Row<'a> {
+            name: &'a str,
+            table: &'a str,
+            module: &'a str,
+            parameters: serde_json::Map<String, Value>,
+            #[serde(flatten)]
+            cost: &'a Cost,
+        }
+        let parameters = unit.parameters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        json!(Row { name: &self.name, table: unit.table.name(), module: unit.module, parameters, cost: self })
     }
 }
 
@@ -88,8 +80,8 @@ impl Kept {
 
     /// The cost of a unit, if it is known.
     pub fn get(&self, unit: &Unit) -> Option<Cost> {
-        let value: Value = serde_json::from_str(&std::fs::read_to_string(self.path(unit)).ok()?).ok()?;
-        (value["key"].as_str()? == self.key(unit)).then(|| Cost::from_json(&value["cost"])).flatten()
+        let mut value: Value = serde_json::from_str(&std::fs::read_to_string(self.path(unit)).ok()?).ok()?;
+        (value["key"].as_str()? == self.key(unit)).then(|| serde_json::from_value(value["cost"].take()).ok()).flatten()
     }
 
     /// Keeps the cost of a unit. The file appears whole or not at all.
@@ -165,7 +157,8 @@ pub fn synthesize(unit: &Unit, rtl: &Path) -> Result<Cost, Problem> {
         muxes: fpga.count(|cell| cell.starts_with("MUXF")),
         block_memories,
         depth: fpga.depth,
-        gates,
+        gates: gates.map(|(gates, _)| gates),
+        gate_depth: gates.map(|(_, depth)| depth),
     })
 }
 
