@@ -1,5 +1,10 @@
 // Which files the numbers of a run depend on, and a hash over them. Shared by the build script and a test.
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "../results/src/fingerprint.rs"]
+mod of_results;
+
+use of_results::Fingerprint;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -54,20 +59,14 @@ pub(crate) fn files_below(directory: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// FNV-1a over names below `root` and contents, in the order of the names.
+/// Of names below `root` and contents, in the order of the names.
 pub(crate) fn hash(root: &Path, files: &[PathBuf]) -> u64 {
     let mut files = files.to_vec();
     files.sort();
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |bytes: &[u8]| {
-        for byte in bytes {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
+    let mut hash = Fingerprint::new();
     for file in &files {
-        let name = file.strip_prefix(root).unwrap_or(file);
-        add(name.to_string_lossy().as_bytes());
-        add(&fs::read(file).unwrap_or_default());
+        hash.add(&file.strip_prefix(root).unwrap_or(file).to_string_lossy());
+        hash.add_bytes(&fs::read(file).unwrap_or_default());
     }
-    hash
+    hash.0 as u64
 }

@@ -1,5 +1,10 @@
 //! A fingerprint of the code that results depend on: those of an older build of the same version are not taken for ours.
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "src/fingerprint.rs"]
+mod fingerprint;
+
+use fingerprint::Fingerprint;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,20 +29,17 @@ fn main() {
         println!("cargo::rerun-if-changed={}", crates.join(name).display());
     }
     files.sort();
-    // FNV-1a over names and contents, with a zero byte behind each.
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut hash = Fingerprint::new();
     for file in &files {
         let name = file.strip_prefix(crates).unwrap_or(file).to_string_lossy().into_owned();
         // Tests decide no number.
         if name.contains("/tests") || name.ends_with("/testing.rs") || name.contains("/snapshots/") {
             continue;
         }
-        let contents = fs::read(file).unwrap_or_default();
-        for byte in name.bytes().chain([0]).chain(contents).chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        hash.add(&name);
+        hash.add_bytes(&fs::read(file).unwrap_or_default());
     }
-    println!("cargo::rustc-env=FOREBAY_BUILD={hash:016x}");
+    println!("cargo::rustc-env=FOREBAY_BUILD={:016x}", hash.0 as u64);
 }
 
 fn files_below(directory: &Path, all: &mut Vec<PathBuf>) {

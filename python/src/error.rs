@@ -5,6 +5,7 @@ use forebay_settings::Diagnostic;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyErr, create_exception};
+use std::path::Path;
 
 create_exception!(
     forebay,
@@ -27,11 +28,6 @@ struct Parts<'e> {
 pub(crate) fn exception(py: Python<'_>, error: &RunnerError) -> PyErr {
     match error {
         RunnerError::Settings(diagnostic) => of_settings(py, diagnostic),
-        RunnerError::Result(error) => {
-            let file = Some(error.path.display().to_string());
-            let parts = Parts { file, line: None, key: "", problem: &error.problem, remedy: error.remedy.clone() };
-            raised(py, plain_text(&parts), parts)
-        }
         RunnerError::Directory { path, problem, way_out } => {
             let remedy = match way_out {
                 WayOut::Another => "give another directory",
@@ -45,17 +41,19 @@ pub(crate) fn exception(py: Python<'_>, error: &RunnerError) -> PyErr {
             let parts = Parts { file, line: None, key: "", problem, remedy: remedy.to_owned() };
             raised(py, plain_text(&parts), parts)
         }
-        RunnerError::Refused { what, problem, remedy } => {
-            let (problem, remedy) = (in_python(problem), in_python(remedy));
-            let parts = Parts { file: None, line: None, key: what, problem: &problem, remedy };
-            raised(py, plain_text(&parts), parts)
-        }
     }
 }
 
 /// An error that the package itself has found.
 pub(crate) fn refused(py: Python<'_>, what: &str, problem: &str, remedy: &str) -> PyErr {
-    exception(py, &RunnerError::refused(what, problem, remedy))
+    let parts = Parts { file: None, line: None, key: what, problem, remedy: remedy.to_owned() };
+    raised(py, plain_text(&parts), parts)
+}
+
+/// Whether an error that is about no line is about a file, rather than about something that was asked for.
+fn names_a_file(what: &str) -> bool {
+    let path = Path::new(what);
+    path.exists() || path.extension().is_some() || path.components().count() > 1
 }
 
 fn of_settings(py: Python<'_>, diagnostic: &Diagnostic) -> PyErr {
@@ -68,6 +66,10 @@ fn of_settings(py: Python<'_>, diagnostic: &Diagnostic) -> PyErr {
         remedy: remedy.clone(),
         ..diagnostic.clone()
     };
+    if given.is_none() && diagnostic.line.is_none() && diagnostic.field.is_empty() && !names_a_file(&shown.file) {
+        let parts = Parts { file: None, line: None, key: &shown.file, problem: &problem, remedy };
+        return raised(py, plain_text(&parts), parts);
+    }
     let text = shown.to_string();
     let parts = Parts {
         file: given.is_none().then(|| diagnostic.file.clone()),

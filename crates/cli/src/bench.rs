@@ -64,11 +64,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     print(&if args.json { format!("{:#}\n", serde_json::Value::from(rows)) } else { table.render() })?;
     match args.limit {
         Some(limit) if !above.is_empty() => {
-            let help = "profile it, or raise the limit";
-            Err(Failure::Input(format!(
-                "error: more than {limit} instructions a hop: {}\n  help: {help}",
-                above.join(", ")
-            )))
+            let problem = format!("more than {limit} instructions a hop: {}", above.join(", "));
+            Err(Failure::refused("", problem, "profile it, or raise the limit"))
         }
         _ => Ok(()),
     }
@@ -138,13 +135,13 @@ impl Called {
     fn instructions(&self) -> Result<f64, Failure> {
         let line = self.stderr.lines().find(|line| line.contains("Collected"));
         line.and_then(|line| line.rsplit(' ').next()).and_then(|word| word.parse().ok()).ok_or_else(|| {
-            Failure::Input(format!("error: valgrind did not say what it counted\n  help: it said: {}", self.stderr))
+            Failure::refused("", "valgrind did not say what it counted", format!("it said: {}", self.stderr))
         })
     }
 }
 
 fn call(under: Option<&str>, scenario: &Path, args: &BenchArgs, what: &str) -> Result<Called, Failure> {
-    let itself = std::env::current_exe().map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let itself = std::env::current_exe().map_err(|error| Failure::refused("", error, ""))?;
     let mut command = match under {
         Some(program) => {
             let mut command = Command::new(program);
@@ -159,9 +156,9 @@ fn call(under: Option<&str>, scenario: &Path, args: &BenchArgs, what: &str) -> R
     }
     let output = command.output().map_err(|error| {
         let help = "install it: apt-get install valgrind; or give --native to leave instructions out";
-        Failure::Input(format!("error: cannot run {}: {error}\n  help: {help}", under.unwrap_or("forebay")))
+        Failure::refused("", format!("cannot run {}: {error}", under.unwrap_or("forebay")), help)
     })?;
     let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
-    if output.status.success() { Ok(Called { stdout, stderr }) } else { Err(Failure::Input(stderr)) }
+    if output.status.success() { Ok(Called { stdout, stderr }) } else { Err(Failure::Said(stderr)) }
 }

@@ -24,12 +24,9 @@ fn summaries(directory: &Path) -> Result<Vec<Summary>, Failure> {
             points => {
                 let names: Vec<String> = points.iter().take(5).map(|path| path.display().to_string()).collect();
                 let more = if points.len() > names.len() { ", ..." } else { "" };
-                Err(Failure::Input(format!(
-                    "error: {}: this is a sweep of {} points\n  help: give one of its points: {}{more}",
-                    directory.display(),
-                    points.len(),
-                    names.join(", ")
-                )))
+                let problem = format!("this is a sweep of {} points", points.len());
+                let help = format!("give one of its points: {}{more}", names.join(", "));
+                Err(Failure::refused(directory.display(), problem, help))
             }
         },
         // What is nothing is told by what is missing.

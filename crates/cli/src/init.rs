@@ -72,10 +72,8 @@ fn known(question: &Question, name: &str) -> Result<String, Failure> {
         Some(meant) => format!("did you mean {meant}?"),
         None => format!("give one of {}", names.join(", ")),
     };
-    Err(Failure::Input(format!(
-        "error: --{} {name}: there is no such {}\n  help: {help}",
-        question.name, question.name
-    )))
+    let of = question.name;
+    Err(Failure::refused(format_args!("--{of} {name}"), format_args!("there is no such {of}"), help))
 }
 
 /// Asks at the terminal until the answer is one.

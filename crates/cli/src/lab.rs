@@ -7,18 +7,12 @@ use crate::{lab_compare, lab_run, lab_script};
 use forebay_lab::job::Job;
 use forebay_lab::layout::Layout;
 use forebay_lab::network::{self, HostSettings};
+use forebay_lab::program;
 use forebay_lab::switch_file::{self, Treatment};
 use forebay_lab::switch_process::{SwitchProcess, own_program};
-use forebay_lab::{LabError, program};
 use forebay_tm::{Bytes, TmConfig};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
-        Self::Input(error.to_string())
-    }
-}
 
 pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
     let prefix = args.prefix.as_str();
@@ -47,9 +41,7 @@ fn up(prefix: &str, args: &LabUpArgs) -> Result<(), Failure> {
     let layout = layout_of(prefix, args)?;
     if layout.is_routed() && args.switch == LabSwitch::Bridge {
         let help = "use --switch live, which routes";
-        return Err(Failure::Input(format!(
-            "error: bridges would send frames around in a leaf-spine for ever\n  help: {help}"
-        )));
+        return Err(Failure::refused("", "bridges would send frames around in a leaf-spine for ever", help));
     }
     let held = network::lock(prefix)?;
     let settings = HostSettings {
@@ -88,7 +80,7 @@ fn start_switches(layout: &Layout, args: &LabUpArgs, start: bool, text: &mut Str
         let file = state.join(format!("{}.toml", switch.name));
         let treatment = Treatment { backend: args.backend.clone(), ..Treatment::default() };
         write(&file, &switch_file::write(layout, number, &config, &treatment, &directory))?;
-        std::fs::create_dir_all(&directory).map_err(|error| LabError::of_file(&directory, "make", &error))?;
+        std::fs::create_dir_all(&directory).map_err(|error| forebay_lab::of_file(&directory, "make", &error))?;
         if !start {
             text.push_str(&format!("start: ip netns exec {} {forebay} live {}\n", switch.namespace, file.display()));
         } else if !is_running(&directory) {
@@ -103,7 +95,7 @@ fn is_running(directory: &Path) -> bool {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    Ok(std::fs::write(path, text).map_err(|error| LabError::of_file(path, "write", &error))?)
+    Ok(std::fs::write(path, text).map_err(|error| forebay_lab::of_file(path, "write", &error))?)
 }
 
 fn exec(prefix: &str, args: &LabExecArgs) -> Result<(), Failure> {
@@ -116,7 +108,7 @@ fn exec(prefix: &str, args: &LabExecArgs) -> Result<(), Failure> {
         } else {
             format!("there are {}", there.join(", "))
         };
-        return Err(Failure::Input(format!("error: there is no namespace {namespace}\n  help: {help}")));
+        return Err(Failure::refused("", format_args!("there is no namespace {namespace}"), help));
     }
     // From here on this process is the command, with its exit code.
     let error = program::in_namespace(&namespace, &args.command[0]).args(&args.command[1..]).exec();
@@ -160,7 +152,7 @@ fn load(args: &LabLoadArgs) -> Result<(), Failure> {
 
 /// An agent: everything it has to say goes to standard output, errors too.
 fn agent(job: &Path, host: usize) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(job).map_err(|error| LabError::of_file(job, "read", &error))?;
+    let text = std::fs::read_to_string(job).map_err(|error| forebay_lab::of_file(job, "read", &error))?;
     let done = Job::parse(&text).and_then(|job| forebay_lab::agent::run(job, host));
     done.or_else(|problem| print(&format!("failed {problem}\n")))
 }

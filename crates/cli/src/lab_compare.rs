@@ -33,15 +33,13 @@ const SMALL: f64 = 1.0;
 pub(crate) fn run(args: &LabCompareArgs) -> Result<(), Failure> {
     let mut page = args.introduction.as_ref().map_or_else(
         || Ok("# Live and simulated\n".to_owned()),
-        |path| {
-            std::fs::read_to_string(path).map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))
-        },
+        |path| std::fs::read_to_string(path).map_err(|error| Failure::refused(path.display(), error, "")),
     )?;
     let mut apart = Vec::new();
     for pair in args.results.chunks(2) {
         let [simulated, live] = pair else {
             let help = "give SIMULATED LIVE, or several such pairs";
-            return Err(Failure::Input(format!("error: these are not pairs of results\n  help: {help}")));
+            return Err(Failure::refused("", "these are not pairs of results", help));
         };
         section(simulated, live, &mut page, &mut apart)?;
     }

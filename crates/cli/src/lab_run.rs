@@ -74,10 +74,8 @@ pub(crate) fn run(prefix: &str, args: &LabRunArgs) -> Result<(), Failure> {
     finished?;
     let failed = verdicts.iter().filter(|verdict| verdict.holds != Some(true)).count();
     if args.check && failed > 0 {
-        return Err(Failure::Input(format!(
-            "{failed} of {} expectations do not hold, or cannot be told",
-            verdicts.len()
-        )));
+        let said = format!("{failed} of {} expectations do not hold, or cannot be told", verdicts.len());
+        return Err(Failure::Said(said));
     }
     Ok(())
 }

@@ -93,7 +93,5 @@ fn check(prefix: &str, files: &[ScriptFile], recorded: Option<&Path>) -> Result<
         return Ok(());
     }
     let help = "a kernel of another version may send other packets: see `uname -r` and the recorded traces";
-    Err(Failure::Input(format!(
-        "error: the kernel does not send what was recorded of {failed} scripts\n  help: {help}"
-    )))
+    Err(Failure::refused("", format!("the kernel does not send what was recorded of {failed} scripts"), help))
 }

@@ -43,33 +43,33 @@ mod timeline;
 mod verdicts;
 
 use clap::Parser;
+use forebay_settings::Diagnostic;
+use std::fmt::Display;
 use std::process::ExitCode;
 
 /// How a command ends without having done its job.
 pub(crate) enum Failure {
     /// Something that the user can put right: exit code 2.
-    Input(String),
+    Input(Diagnostic),
+    /// The same, told by others: a list of errors in a program, or another process. Exit code 2.
+    Said(String),
     /// It has found what it looks for, and has printed it: exit code 1.
     Findings,
     /// The user stopped it; what was finished has been written: exit code 130.
     Interrupted,
 }
 
-impl From<forebay_settings::Diagnostic> for Failure {
-    fn from(diagnostic: forebay_settings::Diagnostic) -> Self {
-        Self::Input(diagnostic.to_string())
+impl Failure {
+    /// An argument or a file, what is wrong with it, and what would be right; the first and the last may be empty.
+    pub(crate) fn refused(place: impl Display, problem: impl Display, help: impl Display) -> Self {
+        Diagnostic::of_file(place.to_string(), problem.to_string(), help.to_string()).into()
     }
 }
 
-impl From<forebay_runner::Error> for Failure {
-    fn from(error: forebay_runner::Error) -> Self {
-        Self::Input(error.to_string())
-    }
-}
-
-impl From<forebay_results::ResultError> for Failure {
-    fn from(error: forebay_results::ResultError) -> Self {
-        forebay_runner::Error::from(error).into()
+/// All errors of the libraries are diagnostics, or become one.
+impl<E: Into<Diagnostic>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Input(error.into())
     }
 }
 
@@ -102,7 +102,11 @@ pub fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Input(text)) => {
+        Err(Failure::Input(error)) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Said(text)) => {
             eprintln!("{text}");
             ExitCode::from(2)
         }

@@ -44,7 +44,7 @@ impl Outputs {
             Some(path) => self.check(path, ours)?,
             None if std::mem::replace(&mut self.to_stdout, true) => {
                 let help = "give each output a name of its own";
-                return Err(Failure::Input(format!("error: standard output: two outputs go there\n  help: {help}")));
+                return Err(Failure::refused("standard output", "two outputs go there", help));
             }
             None => {}
         }
@@ -81,9 +81,7 @@ impl Outputs {
         if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Ok(());
         }
-        let refused = |problem: &str, help: &str| {
-            Err(Failure::Input(format!("error: {}: {problem}\n  help: {help}", path.display())))
-        };
+        let refused = |problem: &str, help: &str| Err(Failure::refused(path.display(), problem, help));
         if self.inputs.has(&own) {
             return refused("this file is read by the same command, and would be lost", "give the output another name");
         }
@@ -148,8 +146,8 @@ mod tests {
     fn problem(outputs: &mut Outputs, path: &Path) -> Option<String> {
         match outputs.check(path, Ours::Begins("ours,")) {
             Ok(()) => None,
-            Err(Failure::Input(text)) => Some(text),
-            Err(Failure::Interrupted | Failure::Findings) => panic!("nobody interrupts"),
+            Err(Failure::Input(error)) => Some(error.to_string()),
+            Err(Failure::Said(_) | Failure::Interrupted | Failure::Findings) => panic!("nobody interrupts"),
         }
     }
 

@@ -71,7 +71,7 @@ fn show(args: &PisaProgramArgs) -> Result<(), Failure> {
 /// A program that comes with Forebay, set up by its control plane, on the chip that was asked for or the first that can run it.
 fn load(name: &str, args: &PisaProgramArgs) -> Result<Checked, Failure> {
     let Some(program) = ProgramConfig::by_name(name) else {
-        return Err(Failure::Input(format!("error: {name}: it has no control plane\n  help: give its constants")));
+        return Err(Failure::refused(name, "it has no control plane", "give its constants"));
     };
     let facts = Facts { rates: vec![RATE; PORTS], queues: QUEUES, cell: CELL, buffer: BUFFER / CELL, pipelines: 1 };
     let mut results = match target_of(args)? {
@@ -81,7 +81,7 @@ fn load(name: &str, args: &PisaProgramArgs) -> Result<Checked, Failure> {
     let best = results.iter().position(Result::is_ok).unwrap_or(0);
     match results.swap_remove(best) {
         Ok(image) => Ok(image.program),
-        Err(error) => Err(Failure::Input(error.to_string())),
+        Err(error) => Err(Failure::Said(error.to_string())),
     }
 }
 
@@ -124,13 +124,13 @@ fn read_program(file: &str) -> Result<(String, String), Failure> {
             Some(meant) => format!("did you mean {meant}?"),
             None => format!("give a file, or one of {}", names.join(", ")),
         };
-        return Err(Failure::Input(format!("error: {file}: there is no such file or program\n  help: {remedy}")));
+        return Err(Failure::refused(file, "there is no such file or program", remedy));
     }
     Ok((file.to_owned(), read_text(path)?))
 }
 
 fn parse(file: &str, text: &str) -> Result<Program, Failure> {
-    Program::parse(file, text).map_err(|errors| Failure::Input(errors.to_string()))
+    Program::parse(file, text).map_err(|errors| Failure::Said(errors.to_string()))
 }
 
 fn target_of(args: &PisaProgramArgs) -> Result<Option<Target>, Failure> {
@@ -139,7 +139,11 @@ fn target_of(args: &PisaProgramArgs) -> Result<Option<Target>, Failure> {
         Some(target) => Ok(Some(target)),
         None => {
             let names = Target::ALL.map(|target| target.name).join(" or ");
-            Err(Failure::Input(format!("error: --target {name}: there is no such chip\n  help: write {names}")))
+            Err(Failure::refused(
+                format_args!("--target {name}"),
+                "there is no such chip",
+                format_args!("write {names}"),
+            ))
         }
     }
 }
@@ -153,8 +157,8 @@ fn checked(program: &Program, target: Target, constants: &[(String, u64)]) -> Re
             None => format!("it has {}", names.join(", ")),
         };
         let problem = format!("{} has no such constant", program.name());
-        return Err(Failure::Input(format!("error: --constant {name}: {problem}\n  help: {remedy}")));
+        return Err(Failure::refused(format_args!("--constant {name}"), problem, remedy));
     }
     let constants: Vec<(&str, u64)> = constants.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    program.check(&target, &constants).map_err(|errors| Failure::Input(errors.to_string()))
+    program.check(&target, &constants).map_err(|errors| Failure::Said(errors.to_string()))
 }

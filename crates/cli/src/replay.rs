@@ -19,7 +19,7 @@ use forebay_tm::{Departure, Eviction, Explanation, Instant, Mmu, MmuConfig, Pack
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     if args.json && !args.summary && args.compare.is_none() {
         let help = "give it with --summary or --compare; verdicts and timelines are CSV";
-        return Err(Failure::Input(format!("error: --json: there is no table to print\n  help: {help}")));
+        return Err(Failure::refused("--json", "there is no table to print", help));
     }
     let name = args.switch.display().to_string();
     let text = read_text(&args.switch)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     [&args.switch, &args.arrivals].into_iter().for_each(|input| outputs.reads(input));
     let mmu = ingress.as_ref().map(|ingress| {
         let config = MmuConfig { switch: (*switch).clone(), ingress: ingress.config.clone() };
-        Mmu::new(config).map_err(|error| Failure::Input(format!("error: {error}")))
+        Mmu::new(config).map_err(|error| Failure::refused("", error, ""))
     });
     let mmu = mmu.transpose()?;
     let groups = ingress.as_ref().zip(mmu.as_ref());
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     });
     if args.pauses.is_some() && mmu.is_none() {
         let help = "describe [ingress] in the switch file (docs/switch.md)";
-        return Err(Failure::Input(format!("error: --pauses: the switch has no ingress side\n  help: {help}")));
+        return Err(Failure::refused("--pauses", "the switch has no ingress side", help));
     }
     let pauses = args.pauses.as_ref().map(|path| {
         let mut output = outputs.create(Some(path), Ours::Begins(PAUSES))?;
@@ -143,7 +143,7 @@ fn replay<T: Drivable + Clone>(
 
 /// The error of a run that goes past the end of time.
 pub(crate) fn too_late(error: EndOfTime) -> Failure {
-    Failure::Input(format!("error: {error}\n  help: give earlier arrivals, shorter packets or a higher rate"))
+    Failure::refused("", error, "give earlier arrivals, shorter packets or a higher rate")
 }
 
 fn no_such_packet(packet: u64, packets: u64) -> Failure {
@@ -151,7 +151,7 @@ fn no_such_packet(packet: u64, packets: u64) -> Failure {
         Some(last) => format!("the packets are 0 to {last}"),
         None => "there are no arrivals".to_owned(),
     };
-    Failure::Input(format!("error: --explain {packet}: there is no such packet\n  help: {remedy}"))
+    Failure::refused(format_args!("--explain {packet}"), "there is no such packet", remedy)
 }
 
 /// Everyone who watches a replay.

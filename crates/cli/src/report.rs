@@ -105,12 +105,8 @@ fn refuse_a_mixture(directory: &Path, points: &[(PathBuf, Vec<PathBuf>)]) -> Res
     let some: Vec<String> =
         scenarios.iter().take(3).map(|(name, path)| format!("{} ({name})", path.display())).collect();
     let more = if scenarios.len() > some.len() { ", ..." } else { "" };
-    Err(Failure::Input(format!(
-        "error: {}: there are results of {} scenarios below it: {}{more}\n  help: give those that belong on one page",
-        directory.display(),
-        scenarios.len(),
-        some.join(", ")
-    )))
+    let problem = format!("there are results of {} scenarios below it: {}{more}", scenarios.len(), some.join(", "));
+    Err(Failure::refused(directory.display(), problem, "give those that belong on one page"))
 }
 
 /// Writes the page of some results.

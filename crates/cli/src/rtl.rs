@@ -6,15 +6,8 @@ use crate::output::{cannot_write, print};
 use crate::outputs::{Ours, Outputs};
 use forebay_rtl::page::{self, Results};
 use forebay_rtl::sources;
-use forebay_rtl::tools::Problem;
 use forebay_runner::scenario_file::read_text;
 use std::path::PathBuf;
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
-        Self::Input(problem.to_string())
-    }
-}
 
 pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
     if let Some(directory) = &args.write {
@@ -29,10 +22,9 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
     let results = match &args.render {
         Some(file) => {
             let (name, text) = (file.display().to_string(), read_text(file)?);
-            let value = serde_json::from_str(&text).map_err(|error| {
-                Failure::Input(format!("error: {name}: {error}\n  help: make it again: forebay rtl --docs DIR"))
-            })?;
-            Results::from_json(&value, &name)?
+            let value = serde_json::from_str(&text)
+                .map_err(|error| Failure::refused(&name, error, "make it again: forebay rtl --docs DIR"))?;
+            Results::from_json(value, &name)?
         }
         None => {
             let directory = tempfile::tempdir().map_err(|error| cannot_write("a temporary directory", &error))?;

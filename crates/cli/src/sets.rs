@@ -7,9 +7,8 @@ pub(crate) fn settings(sets: &[String], seed: Option<u64>) -> Result<Vec<(String
     let mut pairs = Vec::new();
     for set in sets {
         let Some((key, value)) = set.split_once('=') else {
-            return Err(Failure::Input(format!(
-                "error: --set {set}: there is no \"=\"\n  help: write --set KEY=VALUE, such as --set policy.alpha=0.5"
-            )));
+            let help = "write --set KEY=VALUE, such as --set policy.alpha=0.5";
+            return Err(Failure::refused(format_args!("--set {set}"), "there is no \"=\"", help));
         };
         pairs.push((key.trim().to_owned(), value.trim().to_owned()));
     }

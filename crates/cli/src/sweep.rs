@@ -104,7 +104,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
 
 impl Asked<'_> {
     fn threads(&self) -> usize {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = forebay_runner::pool::cores();
         self.args.jobs.map_or(cores, usize::from)
     }
 
@@ -180,11 +180,7 @@ impl Asked<'_> {
             // What was made only to be looked at goes again.
             let _ = std::fs::remove_dir(out);
             let help = "run parts of it with --shard I/N, with the same arguments and the same build of forebay";
-            let out = out.display();
-            return Err(Failure::Input(format!(
-                "error: {out}: none of the {} runs is here\n  help: {help}",
-                jobs.len()
-            )));
+            return Err(Failure::refused(out.display(), format!("none of the {} runs is here", jobs.len()), help));
         }
         let told = write_tables(&sweep.points, jobs, found, out, args.json)?;
         let mut text = told;
@@ -291,7 +287,7 @@ fn dimension(text: &str) -> Result<Dimension, Failure> {
     };
     if let Some(problem) = problem {
         let help = "write --grid KEY=VALUE,VALUE, such as --grid policy.alpha=0.5,1,2";
-        return Err(Failure::Input(format!("error: {given}: {problem}\n  help: {help}")));
+        return Err(Failure::refused(given, problem, help));
     }
     let values = values.into_iter().map(str::to_owned).collect();
     Ok(Dimension { given, argument: "--grid", key: key.to_owned(), values })

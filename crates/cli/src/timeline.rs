@@ -37,9 +37,7 @@ pub(crate) struct Timeline {
 impl Timeline {
     pub(crate) fn new(mut output: Output, switch: &ValidConfig, every: Option<Duration>) -> Result<Self, Failure> {
         if every == Some(Duration::ZERO) {
-            return Err(Failure::Input(
-                "error: --every 0: samples need time between them\n  help: give a time such as 10us".into(),
-            ));
+            return Err(Failure::refused("--every 0", "samples need time between them", "give a time such as 10us"));
         }
         output.write(HEADER.as_bytes())?;
         let queues = switch.total_queues();

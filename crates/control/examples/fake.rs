@@ -6,7 +6,7 @@ use forebay_live::clock::Stalls;
 use forebay_live::dataplane::{Books, Unforwarded};
 use forebay_live::handle::{Request, SwitchHandle};
 use forebay_live::port::Outside;
-use forebay_live::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
+use forebay_live::snapshot::{Cost, Fate, Loss, Pieces, PortState, QueueState, RECENT, Snapshot};
 use forebay_settings::{Diagnostic, Document, Settings, SwitchTables, read_switch_tables, write_switch_tables};
 use forebay_tm::View as _;
 use forebay_tm::counters::Count;
@@ -257,7 +257,7 @@ impl Fake {
                 longest: Duration::from_us(if self.ticks < 50_000 { 0 } else { 1_700 }),
                 given_up: Duration::ZERO,
             },
-            pieces: (16_384, 16_384 - tm.pool_counters().waiting.packets as usize),
+            pieces: Pieces { all: 16_384, free: 16_384 - tm.pool_counters().waiting.packets as usize },
             cost: Cost {
                 busy_turns: self.ticks / 2,
                 turns: self.ticks,

@@ -1,5 +1,6 @@
 //! The other end of the control socket.
 
+use forebay_live::snapshot::Snapshot;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -29,9 +30,9 @@ impl Client {
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    /// The latest snapshot, as [`crate::json::snapshot`] writes it.
-    pub fn snapshot(&mut self) -> io::Result<Value> {
-        self.get("snapshot")
+    /// The latest snapshot.
+    pub fn snapshot(&mut self) -> io::Result<Snapshot> {
+        Ok(serde_json::from_value(self.get("snapshot")?)?)
     }
 
     /// The settings in force, as TOML.

@@ -3,7 +3,7 @@
 //! Everything here holds a [`Handle`]: it looks at the snapshots that the switch shows and asks for changes, which the switch makes or refuses between
 //! two turns of its loop. Nothing that is sent to a server here is waited for by the switch.
 //!
-//! - [`serve`] opens the control [`socket`] (lines of JSON, for the switch's owner alone) and the [`http`] server (the [`page`], [`json`],
+//! - [`serve`] opens the control [`socket`] (lines of JSON, for the switch's owner alone) and the [`http`] server (the [`page`], snapshots as JSON,
 //!   [`metrics`] for Prometheus, changes to [`keys`]).
 //! - [`client`] is the other end of the socket.
 //! - [`view`] is a snapshot as text for a terminal.
@@ -12,7 +12,6 @@
 
 pub mod client;
 pub mod http;
-pub mod json;
 pub mod keys;
 pub mod metrics;
 pub mod page;

@@ -186,8 +186,8 @@ fn whole(text: &mut Text, snapshot: &Snapshot) {
     text.one(("buffer_bytes", "All of the buffer."), snapshot.buffer.get());
     text.one(("buffer_used_bytes", "What is charged of the buffer."), snapshot.used.get());
     text.one(("buffer_peak_bytes", "Most that was ever charged of it."), snapshot.total.peak.get());
-    text.one(("pieces", "Pieces of the memory for frames."), snapshot.pieces.0 as u64);
-    text.one(("pieces_free", "Pieces that nobody has."), snapshot.pieces.1 as u64);
+    text.one(("pieces", "Pieces of the memory for frames."), snapshot.pieces.all as u64);
+    text.one(("pieces_free", "Pieces that nobody has."), snapshot.pieces.free as u64);
     text.one(("changes_total", "Changes to settings."), snapshot.changes);
     text.one(("stalls_total", "How often the machine was away."), stalls.count);
     text.one(("stall_seconds_total", "How long the machine was away."), stalls.total);

@@ -1,8 +1,8 @@
 //! The control socket: a Unix socket for the switch's owner alone, with a JSON object per line each way.
 
 use crate::connection::{Connection, ReadError};
+use crate::keys;
 use crate::server::{Idle, Server, Service};
-use crate::{json, keys};
 use forebay_live::handle::Handle;
 use forebay_live::peer;
 use serde_json::{Value, json};
@@ -167,7 +167,7 @@ impl ControlService {
         match (verb.as_str(), what.as_str()) {
             ("get", Some("snapshot")) => {
                 let shown = self.handle.newer_than(0, self.patience).ok_or("the switch has shown nothing yet")?;
-                Ok(json!({"snapshot": json::snapshot(&shown)}))
+                Ok(json!({"snapshot": &*shown}))
             }
             ("get", Some("settings")) => Ok(json!({"settings": self.handle.settings()?})),
             ("get", Some("keys")) => Ok(json!({"keys": keys::to_json(&self.handle.settings()?)["keys"].take()})),

@@ -116,7 +116,7 @@ fn health(snapshot: &Snapshot) -> Row {
     row.add(format!("  lost outside {outside}"), alarm(outside));
     let not = unforwarded.total();
     row.add(format!("  not forwarded {not}"), Look::Faint);
-    row.add(format!("  pieces free {} of {}", snapshot.pieces.1, snapshot.pieces.0), Look::Faint);
+    row.add(format!("  pieces free {} of {}", snapshot.pieces.free, snapshot.pieces.all), Look::Faint);
     if snapshot.changes > 0 {
         row.add(format!("  changes {}", snapshot.changes), Look::Faint);
     }

@@ -1,6 +1,6 @@
 //! Which congestion controls the kernel has, and what takes the place of one that it has not.
 
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::program::{need, run};
 use forebay_sim::transport::TransportKind;
 use std::path::Path;
@@ -56,7 +56,7 @@ impl Kernel {
             TransportKind::Reno(_) => ("reno", &["reno"][..]),
             TransportKind::Dctcp(_) => ("dctcp", &DCTCP[..]),
             other => {
-                return Err(LabError::new(
+                return Err(error::problem(
                     format_args!("the kernel has no transport like {}", other.name()),
                     "experiments can have cubic, reno, dctcp and udp",
                 ));
@@ -69,7 +69,7 @@ impl Kernel {
         if wanted == "dctcp" && self.has("cubic") {
             return Ok(Some(Chosen { name: "cubic".to_owned(), brings_ecn: false, instead_of: Some("dctcp") }));
         }
-        Err(LabError::new(
+        Err(error::problem(
             format_args!("the kernel has no {wanted}"),
             "load its module, or change the scenario's transport",
         ))
@@ -88,15 +88,15 @@ impl Loaded {
         need(&["clang", "bpftool"])?;
         if !source.is_file() {
             let problem = format!("{}: there is no such file", source.display());
-            return Err(LabError::new(problem, "keep dctcp.bpf.c beside the experiment"));
+            return Err(error::problem(problem, "keep dctcp.bpf.c beside the experiment"));
         }
         let types = run("bpftool", &["btf", "dump", "file", "/sys/kernel/btf/vmlinux", "format", "c"], "")?;
         let header = directory.join("vmlinux.h");
-        std::fs::write(&header, types).map_err(|error| LabError::of_file(&header, "write", &error))?;
+        std::fs::write(&header, types).map_err(|error| error::of_file(&header, "write", &error))?;
         let object = directory.join("dctcp.o").display().to_string();
         let (source, include) = (source.display().to_string(), format!("-I{}", directory.display()));
         let flags = ["-O2", "-g", "-target", "bpf", "-D__TARGET_ARCH_x86", &include, "-c", &source, "-o", &object];
-        run("clang", &flags, "").map_err(|error| LabError::new(error, "run: apt-get install clang libbpf-dev"))?;
+        run("clang", &flags, "").map_err(|error| error::problem(error, "run: apt-get install clang libbpf-dev"))?;
         run("bpftool", &["struct_ops", "register", &object], "")?;
         Ok(Self { _own: () })
     }

@@ -1,6 +1,6 @@
 //! An experiment file: which scenario is run live, how, beside which programs, and what is expected of the outcome.
 
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::expect::{self, Expect};
 use crate::programs::{self, Program};
 use forebay_settings::{Diagnostic, Document, Settings, Table};
@@ -59,7 +59,7 @@ impl Experiment {
     /// Reads an experiment file. Of `sets`, those that begin with `lab.` are for it; the others, which are returned, are for the scenario.
     pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Self, Vec<(String, String)>)> {
         let file = path.display().to_string();
-        let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| LabError::of_file(path, "read", &error));
+        let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| error::of_file(path, "read", &error));
         let text = read(path)?;
         let (own, others): (Vec<_>, Vec<_>) = sets.iter().cloned().partition(|(key, _)| key.starts_with("lab."));
         let settings = Settings::new(&text, &own)?;
@@ -70,7 +70,7 @@ impl Experiment {
         let scenario = path.parent().unwrap_or(Path::new("")).join(named.text()?);
         if !scenario.is_file() {
             let problem = format!("there is no file {}", scenario.display());
-            return Err(named.error(problem, "give a scenario file; relative paths start at this file").into());
+            return Err(named.error(problem, "give a scenario file; relative paths start at this file"));
         }
         let lab = lab(root.table("lab")?.as_ref())?;
         let programs = root.tables("program")?.iter().map(programs::read).collect::<std::result::Result<_, _>>()?;

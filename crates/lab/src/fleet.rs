@@ -1,7 +1,7 @@
 //! The agents of all hosts: started, told when to begin, and listened to.
 
 use crate::clock;
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::job::Job;
 use crate::layout::Layout;
 use crate::notes::Note;
@@ -90,7 +90,7 @@ impl Fleet {
     /// Starts an agent on every host, and has them open the connections that are to be open beforehand.
     pub fn start(forebay: &str, layout: &Layout, job: &Job, directory: &Path) -> Result<Self> {
         let path = directory.join("job");
-        std::fs::write(&path, job.to_text()).map_err(|error| LabError::of_file(&path, "write", &error))?;
+        std::fs::write(&path, job.to_text()).map_err(|error| error::of_file(&path, "write", &error))?;
         let (tell, heard) = channel();
         let mut fleet = Self { agents: Vec::new(), heard, origin: 0, observed: Observed::default() };
         for (number, host) in layout.hosts.iter().take(job.hosts.len()).enumerate() {
@@ -114,7 +114,7 @@ impl Fleet {
     fn tell(&mut self, line: &str) -> Result<()> {
         for agent in &mut self.agents {
             let told = agent.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(line.as_bytes()));
-            told.map_err(|error| LabError::new(format_args!("an agent is gone: {error}"), "try again"))?;
+            told.map_err(|error| error::problem(format_args!("an agent is gone: {error}"), "try again"))?;
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl Fleet {
                 Ok(None) | Err(_) => {
                     let why = self.observed.failures.join("; ");
                     let (done, all) = (ready, self.agents.len());
-                    return Err(LabError::new(
+                    return Err(error::problem(
                         format_args!("only {done} of {all} agents could {doing}: {why}"),
                         "see whether the switch forwards: forebay lab exec h1 ping 10.0.0.2",
                     ));

@@ -1,10 +1,10 @@
-//! What the hosts of an experiment are to do: the flows of a plan as text, one line each, for the agents in the namespaces.
+//! What the hosts of an experiment are to do: the flows of a plan as JSON, for the agents in the namespaces.
 
-use std::fmt::Write;
+use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 
 /// All that the agents must know. Times are nanoseconds from the start of the experiment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// The hosts' addresses, in the order of their numbers.
     pub hosts: Vec<Ipv4Addr>,
@@ -19,7 +19,7 @@ pub struct Job {
 }
 
 /// A flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobFlow {
     /// When it starts; if it waits for others, how long after the last of them.
     pub start: u64,
@@ -42,7 +42,7 @@ pub struct JobFlow {
 }
 
 /// What carries a flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobKind {
     /// A connection of the kernel's TCP.
     Tcp {
@@ -67,7 +67,7 @@ pub enum JobKind {
 }
 
 /// A closed-loop client.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobSession {
     /// The client's host.
     pub client: usize,
@@ -85,108 +85,21 @@ pub struct JobSession {
     pub asks: Vec<(usize, u64, u64)>,
 }
 
-const NOTHING: &str = "-";
-
-fn word(text: &str) -> &str {
-    if text.is_empty() { NOTHING } else { text }
-}
-
 impl Job {
     /// As text.
     pub fn to_text(&self) -> String {
-        let mut out = format!("sample {}\n", self.sample);
-        for host in &self.hosts {
-            let _ = writeln!(out, "host {host}");
-        }
-        for flow in &self.flows {
-            let JobFlow { start, src, dst, dscp, waits, until, .. } = flow;
-            let bytes = flow.bytes.map_or_else(|| NOTHING.to_owned(), |bytes| bytes.to_string());
-            let progress = u8::from(flow.progress);
-            let _ = write!(out, "flow {start} {src} {dst} {bytes} {dscp} {waits} {until} {progress} ");
-            let _ = match &flow.kind {
-                JobKind::Tcp { congestion_control, ack_dscp, ahead } => {
-                    writeln!(out, "tcp {} {ack_dscp} {}", word(congestion_control), u8::from(*ahead))
-                }
-                JobKind::Udp { payload, header, rate, rank } => writeln!(out, "udp {payload} {header} {rate} {rank}"),
-            };
-        }
-        for (before, after) in &self.triggers {
-            let _ = writeln!(out, "after {before} {after}");
-        }
-        for session in &self.sessions {
-            let JobSession { client, start, until, request, dscp, congestion_control, .. } = session;
-            let _ = writeln!(out, "session {client} {start} {until} {request} {dscp} {}", word(congestion_control));
-            for (server, bytes, think) in &session.asks {
-                let _ = writeln!(out, "ask {server} {bytes} {think}");
-            }
-        }
-        out
+        serde_json::json!(self).to_string()
     }
 
-    /// Reads the text again; an error names the line.
+    /// Reads the text again; an error says where it is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut job = Self::default();
-        for (number, line) in text.lines().enumerate() {
-            job.line(line).ok_or_else(|| format!("line {}: cannot be read: {line}", number + 1))?;
-        }
+        let job: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let hosts = job.hosts.len();
         let flows = job.flows.len() as u32;
         let fits = job.flows.iter().all(|flow| flow.src < hosts && flow.dst < hosts)
             && job.triggers.iter().all(|(a, b)| *a < flows && *b < flows)
             && job.sessions.iter().all(|own| own.client < hosts && own.asks.iter().all(|(server, ..)| *server < hosts));
         if fits { Ok(job) } else { Err("a host or a flow that is named is not there".to_owned()) }
-    }
-
-    fn line(&mut self, line: &str) -> Option<()> {
-        let mut words = line.split_whitespace();
-        let mut next = || words.next();
-        match next()? {
-            "sample" => self.sample = next()?.parse().ok()?,
-            "host" => self.hosts.push(next()?.parse().ok()?),
-            "after" => self.triggers.push((next()?.parse().ok()?, next()?.parse().ok()?)),
-            "ask" => {
-                let ask = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
-                self.sessions.last_mut()?.asks.push(ask);
-            }
-            "session" => self.sessions.push(JobSession {
-                client: next()?.parse().ok()?,
-                start: next()?.parse().ok()?,
-                until: next()?.parse().ok()?,
-                request: next()?.parse().ok()?,
-                dscp: next()?.parse().ok()?,
-                congestion_control: next()?.replace(NOTHING, ""),
-                asks: Vec::new(),
-            }),
-            "flow" => self.flows.push(JobFlow {
-                start: next()?.parse().ok()?,
-                src: next()?.parse().ok()?,
-                dst: next()?.parse().ok()?,
-                bytes: match next()? {
-                    NOTHING => None,
-                    bytes => Some(bytes.parse().ok()?),
-                },
-                dscp: next()?.parse().ok()?,
-                waits: next()?.parse().ok()?,
-                until: next()?.parse().ok()?,
-                progress: next()? == "1",
-                kind: match next()? {
-                    "tcp" => JobKind::Tcp {
-                        congestion_control: next()?.replace(NOTHING, ""),
-                        ack_dscp: next()?.parse().ok()?,
-                        ahead: next()? == "1",
-                    },
-                    "udp" => JobKind::Udp {
-                        payload: next()?.parse().ok()?,
-                        header: next()?.parse().ok()?,
-                        rate: next()?.parse().ok()?,
-                        rank: next()?.parse().ok()?,
-                    },
-                    _ => return None,
-                },
-            }),
-            _ => return None,
-        }
-        next().is_none().then_some(())
     }
 }
 
@@ -242,11 +155,12 @@ mod tests {
     fn what_cannot_be_read_is_named() {
         let good = job().to_text();
         for (bad, said) in [
-            ("flow 1 2".to_owned(), "line 1"),
-            (good.replace("tcp", "sctp"), "line 4"),
-            (good.replace("host 10.0.0.2\n", ""), "not there"),
-            (format!("{good}ask 0 1\n"), "cannot be read: ask 0 1"),
-            (format!("{good}host 10.0.0.3 more\n"), "more"),
+            (good[1..].to_owned(), "expected"),
+            (good.replace("Tcp", "Sctp"), "unknown variant `Sctp`"),
+            (good.replace(",\"10.0.0.2\"", ""), "not there"),
+            (good.replace("[0,1000,3]", "[0,1000]"), "a tuple of size 3"),
+            (good.replace("10.0.0.2", "10.0.0.2 more"), "more"),
+            (good.replace("\"until\"", "\"till\""), "missing field `until`"),
         ] {
             assert!(Job::parse(&bad).unwrap_err().contains(said), "{bad}");
         }

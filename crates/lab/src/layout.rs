@@ -1,6 +1,6 @@
 //! What a lab is made of: names, addresses and cables. Nothing here touches the machine.
 
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use forebay_sim::network::{CablePlan, NetworkPlan};
 use forebay_tm::Rate;
 use std::net::Ipv4Addr;
@@ -73,7 +73,7 @@ fn check_prefix(prefix: &str) -> Result<()> {
     if plain && (1..=8).contains(&prefix.len()) && !prefix.starts_with('-') {
         return Ok(());
     }
-    Err(LabError::new(
+    Err(error::problem(
         format_args!("\"{prefix}\" cannot begin the names of namespaces"),
         "give at most 8 small letters, digits and dashes, such as \"fb\"",
     ))
@@ -119,7 +119,7 @@ impl Layout {
         check_prefix(prefix)?;
         check_hosts(hosts)?;
         if !(1..=16).contains(&leaves) || !(1..=16).contains(&spines) {
-            return Err(LabError::new(format_args!("{leaves} leaves and {spines} spines"), "give 1 to 16 of each"));
+            return Err(error::problem(format_args!("{leaves} leaves and {spines} spines"), "give 1 to 16 of each"));
         }
         let switch = |name: String| Switch { namespace: format!("{prefix}-{name}"), name, ports: Vec::new() };
         let mut switches: Vec<Switch> = (1..=leaves).map(|n| switch(format!("leaf{n}"))).collect();
@@ -150,7 +150,7 @@ impl Layout {
         check_prefix(prefix)?;
         check_hosts(network.hosts.len())?;
         let unfit = |why: &str| {
-            LabError::new(
+            error::problem(
                 format_args!("a lab cannot have the scenario's network: {why}"),
                 "give it topology.kind = \"single\" or \"leaf-spine\", with one cable between a leaf and a spine",
             )
@@ -236,7 +236,7 @@ fn check_hosts(hosts: usize) -> Result<()> {
     if (2..=MOST_HOSTS).contains(&hosts) {
         return Ok(());
     }
-    Err(LabError::new(format_args!("a lab of {hosts} hosts"), format_args!("give 2 to {MOST_HOSTS}")))
+    Err(error::problem(format_args!("a lab of {hosts} hosts"), format_args!("give 2 to {MOST_HOSTS}")))
 }
 
 /// Whether a namespace has a name that a lab with this prefix gives.

@@ -5,7 +5,6 @@
 pub mod agent;
 pub mod clock;
 pub mod congestion;
-pub mod counted;
 pub mod error;
 pub mod expect;
 pub mod experiment;
@@ -25,4 +24,4 @@ pub mod switch_file;
 pub mod switch_process;
 pub mod translate;
 
-pub use error::{LabError, Result};
+pub use error::{Result, of_file};

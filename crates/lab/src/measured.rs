@@ -3,8 +3,8 @@
 //! Retransmissions and timeouts of a flow are what its sender's kernel has counted (`TCP_INFO`) when the flow was over; flows that were not over, and requests of
 //! closed-loop clients, have 0. Drops of single flows are not known here and count as 0; the kernels' own counters are kept beside the result.
 
-use crate::counted;
 use crate::fleet::Observed;
+use forebay_live::snapshot::{PortState, QueueState, Snapshot};
 use forebay_sim::flow::{FlowRecord, FlowSpec, NONE, TrafficPlan};
 use forebay_sim::ideal::{Response, ideal_fct, ideal_query};
 use forebay_sim::measure::histogram::{Occupancy, Shares};
@@ -12,8 +12,7 @@ use forebay_sim::measure::{Cost, FlowSample, PlaceRecord, QueryRecord, QueueSamp
 use forebay_sim::network::CablePlan;
 use forebay_sim::scenario::Scenario;
 use forebay_sim::transport::{Common, FlowInfo};
-use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads, Rate};
-use serde_json::Value;
+use forebay_tm::{Counters, Duration, Instant, MemoryReads, Rate};
 
 /// A snapshot of the switch, and when it was taken: nanoseconds from the start.
 #[derive(Clone, Debug)]
@@ -21,7 +20,7 @@ pub struct Sample {
     /// When.
     pub at: u64,
     /// The switch.
-    pub snapshot: Value,
+    pub snapshot: Snapshot,
 }
 
 /// What was seen of a switch.
@@ -29,8 +28,8 @@ pub struct Sample {
 pub struct SeenSwitch {
     /// As the run went on.
     pub samples: Vec<Sample>,
-    /// After it; null if it has no counters.
-    pub last: Value,
+    /// After it; all zeros if it has no counters.
+    pub last: Snapshot,
 }
 
 /// Everything that was seen of a run.
@@ -60,15 +59,11 @@ pub fn result(scenario: &Scenario, plan: &TrafficPlan, seen: &Seen<'_>) -> RunRe
     let queries = query_records(&ways, plan, seen.observed);
     let (mut received, mut delivered, mut lost) = (0, 0, 0);
     for (number, switch) in seen.switches.iter().enumerate() {
-        let own = counted::outside(&switch.last, |port| ways.is_to_host(number, port));
+        let own = outside(&switch.last, |port| ways.is_to_host(number, port));
         (received, delivered, lost) = (received + own.0, delivered + own.1, lost + own.2);
     }
-    let sum = |of: &dyn Fn(&Value) -> u64| seen.switches.iter().map(|switch| of(&switch.last)).sum::<u64>();
-    let ns = |key: &str| sum(&|last| last["cost"][key].as_u64().unwrap_or(0));
-    let hops = sum(&|last| {
-        let total = counted::counters(&last["total"]);
-        total.sent.packets + total.headers_sent.packets
-    });
+    let sum = |of: &dyn Fn(&Snapshot) -> u64| seen.switches.iter().map(|switch| of(&switch.last)).sum::<u64>();
+    let hops = sum(&|last| last.total.sent.packets + last.total.headers_sent.packets);
     let mut progress: Vec<FlowSample> = seen
         .observed
         .progress
@@ -87,12 +82,12 @@ pub fn result(scenario: &Scenario, plan: &TrafficPlan, seen: &Seen<'_>) -> RunRe
         progress,
         sent: received,
         received: delivered,
-        in_flight: sum(&|last| counted::counters(&last["total"]).waiting.packets),
+        in_flight: sum(&|last| last.total.waiting.packets),
         lost_to_failures: lost,
         cost: Cost {
-            events: ns("packets"),
+            events: sum(&|last| last.cost.packets),
             hops,
-            cpu_seconds: (ns("core_ns") + ns("io_ns")) as f64 / 1e9,
+            cpu_seconds: sum(&|last| last.cost.core_ns + last.cost.io_ns) as f64 / 1e9,
             ..Cost::default()
         },
         ..RunResult::default()
@@ -280,16 +275,15 @@ fn query_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Ve
     plan.queries.iter().zip(&responses).map(record).collect()
 }
 
-fn ports(snapshot: &Value) -> &[Value] {
-    snapshot["ports"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn queues(port: &Value) -> &[Value] {
-    port["queues"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn bytes(value: &Value, key: &str) -> u64 {
-    value[key].as_u64().unwrap_or(0)
+/// Frames that were received by the ports to hosts, that were sent by these, and that were lost outside the buffer at any port.
+fn outside(snapshot: &Snapshot, is_to_host: impl Fn(usize) -> bool) -> (u64, u64, u64) {
+    let of_hosts = || snapshot.ports.iter().enumerate().filter(|(number, _)| is_to_host(*number)).map(|(_, port)| port);
+    let sent = |port: &PortState| port.counters.sent.packets + port.counters.headers_sent.packets;
+    (
+        of_hosts().map(|port| port.received.packets).sum(),
+        of_hosts().map(sent).sum(),
+        snapshot.ports.iter().map(|port| port.outside.total()).sum(),
+    )
 }
 
 /// The buffers, their ports and their queues.
@@ -313,47 +307,42 @@ fn places_of(scenario: &Scenario, switch: u32, seen: &SeenSwitch, end: u64) -> V
         buffer_use_at_drops: Shares::default(),
         size,
     };
-    let occupancy = |value: &dyn Fn(&Value) -> u64| {
+    let occupancy = |value: &dyn Fn(&Snapshot) -> u64| {
         let mut occupancy = Occupancy::default();
         for sample in &seen.samples {
             occupancy.record(value(&sample.snapshot));
         }
         occupancy
     };
-    let total = place(None, None, counted::counters(&seen.last["total"]), occupancy(&|own| bytes(own, "used_bytes")));
-    let mut places = vec![PlaceRecord { memory: counted::memory(&seen.last["memory"]), ..total }];
+    let total = place(None, None, seen.last.total, occupancy(&|own| own.used.get()));
+    let mut places = vec![PlaceRecord { memory: seen.last.memory, ..total }];
     let seconds = (scenario.duration.ps() as f64 / 1e12).min(end as f64 / 1e9).max(1e-9);
-    for (number, port) in ports(&seen.last).iter().enumerate() {
-        let waiting = |own: &Value| {
-            ports(own).get(number).map_or(0, |port| queues(port).iter().map(|queue| bytes(queue, "bytes")).sum())
+    for (number, port) in seen.last.ports.iter().enumerate() {
+        let waiting = |own: &Snapshot| {
+            own.ports.get(number).map_or(0, |port| port.queues.iter().map(|queue| queue.bytes.get()).sum())
         };
-        let counters = counted::counters(&port["counters"]);
         // What was sent after the scenario's duration does not count.
         let during = seen.samples.iter().rfind(|sample| instant(sample.at) <= Instant::ZERO + scenario.duration);
-        let then = during.and_then(|sample| ports(&sample.snapshot).get(number)).unwrap_or(port);
-        let then = counted::counters(&then["counters"]);
+        let then = during.and_then(|sample| sample.snapshot.ports.get(number)).unwrap_or(port).counters;
         let sent = then.sent.bytes + then.headers_sent.bytes;
-        let utilization = sent as f64 * 8.0 / (bytes(port, "rate_bps") as f64).max(1.0) / seconds;
-        let own = place(Some(number), None, counters, occupancy(&waiting));
+        let utilization = sent as f64 * 8.0 / (port.rate.bps() as f64).max(1.0) / seconds;
+        let own = place(Some(number), None, port.counters, occupancy(&waiting));
         places.push(PlaceRecord { utilization: utilization.min(1.0), ..own });
-        for (place_in_port, queue) in queues(port).iter().enumerate() {
-            let waiting = |own: &Value| {
-                ports(own)
-                    .get(number)
-                    .and_then(|port| queues(port).get(place_in_port))
-                    .map_or(0, |queue| bytes(queue, "bytes"))
+        for (place_in_port, queue) in port.queues.iter().enumerate() {
+            let waiting = |own: &Snapshot| {
+                let port = own.ports.get(number);
+                port.and_then(|port| port.queues.get(place_in_port)).map_or(0, |queue| queue.bytes.get())
             };
-            let counters = counted::counters(&queue["counters"]);
-            places.push(place(Some(number), Some(place_in_port), counters, occupancy(&waiting)));
+            places.push(place(Some(number), Some(place_in_port), queue.counters, occupancy(&waiting)));
         }
     }
     places
 }
 
 /// All queues of a snapshot: port, queue, what is known.
-fn all_queues(snapshot: &Value) -> impl Iterator<Item = (usize, usize, &Value)> {
-    let of_port = |(port, value)| queues(value).iter().enumerate().map(move |(queue, value)| (port, queue, value));
-    ports(snapshot).iter().enumerate().flat_map(of_port)
+fn all_queues(snapshot: &Snapshot) -> impl Iterator<Item = (usize, usize, &QueueState)> {
+    let ports = snapshot.ports.iter().enumerate();
+    ports.flat_map(|(port, state)| state.queues.iter().enumerate().map(move |(queue, value)| (port, queue, value)))
 }
 
 /// All samples of all switches, in order of time, with the numbers of their switches.
@@ -369,16 +358,16 @@ fn timeline(seen: &Seen<'_>) -> Vec<TimelineSample> {
 }
 
 fn timeline_sample(switch: u32, sample: &Sample) -> Option<TimelineSample> {
-    let (port, queue, longest) = all_queues(&sample.snapshot).max_by_key(|(_, _, queue)| bytes(queue, "bytes"))?;
+    let (port, queue, longest) = all_queues(&sample.snapshot).max_by_key(|(_, _, queue)| queue.bytes)?;
     Some(TimelineSample {
         at: instant(sample.at),
         switch,
         buffer: 0,
-        used: Bytes::new(bytes(&sample.snapshot, "used_bytes")),
+        used: sample.snapshot.used,
         longest: (port as u32, queue as u32),
-        longest_bytes: Bytes::new(bytes(longest, "bytes")),
-        threshold: longest["threshold_bytes"].as_f64(),
-        drops: counted::counters(&sample.snapshot["total"]).dropped.packets,
+        longest_bytes: longest.bytes,
+        threshold: longest.threshold,
+        drops: sample.snapshot.total.dropped.packets,
     })
 }
 
@@ -388,14 +377,14 @@ fn queue_timeline(scenario: &Scenario, seen: &Seen<'_>) -> Vec<QueueSample> {
         return Vec::new();
     }
     let of_sample = |(switch, sample): (u32, &Sample)| {
-        let used = |(_, _, queue): &(usize, usize, &Value)| counted::counters(&queue["counters"]).offered.packets > 0;
-        let queue_sample = |(port, queue, value): (usize, usize, &Value)| QueueSample {
+        let used = |(_, _, queue): &(usize, usize, &QueueState)| queue.counters.offered.packets > 0;
+        let queue_sample = |(port, queue, value): (usize, usize, &QueueState)| QueueSample {
             at: instant(sample.at),
             switch,
             port: port as u32,
             queue: queue as u32,
-            bytes: Bytes::new(bytes(value, "bytes")),
-            threshold: value["threshold_bytes"].as_f64(),
+            bytes: value.bytes,
+            threshold: value.threshold,
         };
         all_queues(&sample.snapshot).filter(used).map(queue_sample).collect::<Vec<_>>()
     };

@@ -1,6 +1,6 @@
 //! A load generator for memcached, in its text protocol: connections that ask, wait, think and ask again.
 
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::programs::percentiles;
 use forebay_tm::random::Random;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Load {
     /// Runs it. Requests, how many a second, and percentiles of latencies, as JSON.
     pub fn run(&self) -> Result<Value> {
         if self.keys == 0 || self.connections == 0 {
-            return Err(LabError::new("a load without keys or connections", "give at least one of each"));
+            return Err(error::problem("a load without keys or connections", "give at least one of each"));
         }
         self.fill().map_err(|error| self.failed(&error))?;
         let begin = Instant::now();
@@ -64,8 +64,8 @@ impl Load {
         Ok(answer)
     }
 
-    fn failed(&self, error: &io::Error) -> LabError {
-        LabError::new(format_args!("memcached at {}: {error}", self.server), "see whether it runs and listens there")
+    fn failed(&self, error: &io::Error) -> forebay_settings::Diagnostic {
+        error::problem(format_args!("memcached at {}: {error}", self.server), "see whether it runs and listens there")
     }
 
     fn open(&self) -> io::Result<BufReader<TcpStream>> {

@@ -1,6 +1,6 @@
 //! Namespaces, cables and the settings of hosts: made, found again, and removed.
 
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::layout::{INTERFACE, Layout, Peer, is_ours, mac};
 use crate::program::{need, need_root, run, script};
 use forebay_tm::{Duration, Rate};
@@ -65,12 +65,12 @@ pub struct Lock {
 pub fn lock(prefix: &str) -> Result<Lock> {
     need_root()?;
     let directory = state_directory(prefix);
-    std::fs::create_dir_all(&directory).map_err(|error| LabError::of_file(&directory, "make", &error))?;
+    std::fs::create_dir_all(&directory).map_err(|error| error::of_file(&directory, "make", &error))?;
     let path = directory.with_extension("lock");
-    let file = File::create(&path).map_err(|error| LabError::of_file(&path, "write", &error))?;
+    let file = File::create(&path).map_err(|error| error::of_file(&path, "write", &error))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Lock { _file: file }),
-        Err(_) => Err(LabError::new(
+        Err(_) => Err(error::problem(
             format_args!("another forebay is at work in the lab \"{prefix}\""),
             "wait for it, or give another --prefix",
         )),
@@ -100,7 +100,7 @@ pub fn up(layout: &Layout, settings: &HostSettings, _held: &Lock) -> Result<bool
     for number in 0..layout.hosts.len() {
         set_host(layout, number, settings)?;
     }
-    std::fs::write(&path, signature(layout)).map_err(|error| LabError::of_file(&path, "write", &error))?;
+    std::fs::write(&path, signature(layout)).map_err(|error| error::of_file(&path, "write", &error))?;
     Ok(is_up)
 }
 
@@ -268,9 +268,7 @@ pub fn down(prefix: &str, _held: &Lock) -> Result<usize> {
     let removed = remove(prefix)?;
     let directory = state_directory(prefix);
     match std::fs::remove_dir_all(&directory) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(LabError::of_file(&directory, "remove", &error))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error::of_file(&directory, "remove", &error)),
         _ => Ok(removed),
     }
 }
@@ -309,7 +307,7 @@ fn end_processes(namespaces: &[String]) -> Result<()> {
     }
     match alive()?.first() {
         None => Ok(()),
-        Some(pid) => Err(LabError::new(
+        Some(pid) => Err(error::problem(
             format_args!("process {} in the lab does not end", pid.as_raw_nonzero()),
             "end it, and give the command again",
         )),

@@ -1,9 +1,11 @@
-//! What agents say: one line for each thing that happened. Times are nanoseconds from the start of the experiment.
+//! What agents say: one line of JSON for each thing that happened. Times are nanoseconds from the start of the experiment.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A line of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Note {
     /// It has done what it was told and waits for more.
     Ready,
@@ -29,47 +31,14 @@ pub enum Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ready => f.write_str("ready"),
-            Self::Started(flow, at) => write!(f, "started {flow} {at}"),
-            Self::Ended(flow, at) => write!(f, "ended {flow} {at}"),
-            Self::Acked(flow, at) => write!(f, "acked {flow} {at}"),
-            Self::Repeated(flow, again, timeouts) => write!(f, "repeated {flow} {again} {timeouts}"),
-            Self::Progress(flow, at, bytes) => write!(f, "progress {flow} {at} {bytes}"),
-            Self::Sent(flow, packets) => write!(f, "sent {flow} {packets}"),
-            Self::Got(flow, whole, headers, again) => write!(f, "got {flow} {whole} {headers} {again}"),
-            Self::Asked(session, server, bytes, [start, there, back]) => {
-                write!(f, "asked {session} {server} {bytes} {start} {there} {back}")
-            }
-            Self::Failed(text) => write!(f, "failed {}", text.replace('\n', " ")),
-        }
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
     }
 }
 
 impl Note {
     /// Reads a line; none if it is not one of these.
     pub fn parse(line: &str) -> Option<Self> {
-        if let Some(text) = line.strip_prefix("failed ") {
-            return Some(Self::Failed(text.to_owned()));
-        }
-        let mut words = line.split_whitespace();
-        let kind = words.next()?;
-        let numbers: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
-        let flow = |number: u64| u32::try_from(number).ok();
-        Some(match (kind, &numbers[..]) {
-            ("ready", []) => Self::Ready,
-            ("started", [number, at]) => Self::Started(flow(*number)?, *at),
-            ("ended", [number, at]) => Self::Ended(flow(*number)?, *at),
-            ("acked", [number, at]) => Self::Acked(flow(*number)?, *at),
-            ("repeated", [number, again, timeouts]) => Self::Repeated(flow(*number)?, flow(*again)?, flow(*timeouts)?),
-            ("progress", [number, at, bytes]) => Self::Progress(flow(*number)?, *at, *bytes),
-            ("sent", [number, packets]) => Self::Sent(flow(*number)?, *packets),
-            ("got", [number, whole, headers, again]) => Self::Got(flow(*number)?, *whole, *headers, *again),
-            ("asked", [session, server, bytes, start, there, back]) => {
-                Self::Asked(flow(*session)?, usize::try_from(*server).ok()?, *bytes, [*start, *there, *back])
-            }
-            _ => return None,
-        })
+        serde_json::from_str(line).ok()
     }
 }
 
@@ -93,7 +62,16 @@ mod tests {
         ] {
             assert_eq!(Note::parse(&note.to_string()), Some(note));
         }
-        for line in ["", "ended", "ended 1", "ended 1 x", "ended -1 2", "ended 4294967296 1", "ready 1", "other 1"] {
+        let wrong = [
+            "",
+            "ended",
+            "{\"ended\":1}",
+            "{\"ended\":[1]}",
+            "{\"ended\":[-1,2]}",
+            "{\"ended\":[4294967296,1]}",
+            "\"other\"",
+        ];
+        for line in wrong {
             assert_eq!(Note::parse(line), None, "{line}");
         }
     }

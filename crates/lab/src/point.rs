@@ -2,8 +2,7 @@
 
 use crate::clock;
 use crate::congestion::{Kernel, Loaded};
-use crate::counted;
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::expect::STALLED;
 use crate::experiment::{Experiment, SwitchKind};
 use crate::fleet::{Fleet, Observed};
@@ -16,6 +15,7 @@ use crate::switch_file;
 use crate::switch_process::{SwitchProcess, own_program};
 use crate::translate::{self, Translated};
 use forebay_control::client::Client;
+use forebay_live::snapshot::Snapshot;
 use forebay_sim::flow::{NONE, TrafficPlan};
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
@@ -91,7 +91,7 @@ impl Site {
     ) -> Result<Option<Finished>> {
         let layout = translate::layout(&self.layout.prefix, scenario)?;
         if layout != self.layout {
-            return Err(LabError::new("the points of an experiment have different hosts", "sweep something else"));
+            return Err(error::problem("the points of an experiment have different hosts", "sweep something else"));
         }
         let kernel = self.kernel(experiment, scenario);
         let mut translated = translate::translate(scenario, plan, &layout, &kernel)?;
@@ -152,7 +152,7 @@ impl Run<'_> {
         let outputs = state.join(format!("programs{number}"));
         // Those of the point before.
         let _ = std::fs::remove_dir_all(&outputs);
-        std::fs::create_dir_all(&outputs).map_err(|error| LabError::of_file(&outputs, "make", &error))?;
+        std::fs::create_dir_all(&outputs).map_err(|error| error::of_file(&outputs, "make", &error))?;
         let switches = self.start_switches(&state)?;
         let forebay = own_program()?;
         let counters_before = self.host_counters()?;
@@ -204,7 +204,7 @@ impl Run<'_> {
         let configs = &self.translated.configs;
         if self.experiment.lab.switch == SwitchKind::Bridge {
             if self.layout.is_routed() {
-                return Err(LabError::new("a bridge is one switch", "give the scenario topology.kind = \"single\""));
+                return Err(error::problem("a bridge is one switch", "give the scenario topology.kind = \"single\""));
             }
             let queue = configs[0].buffer.get() / self.layout.hosts.len() as u64;
             network::bridge(self.layout, queue)?;
@@ -212,10 +212,10 @@ impl Run<'_> {
         }
         let start = |(number, switch): (usize, &Switch)| {
             let (file, directory) = (state.join(format!("{}.toml", switch.name)), state.join(&switch.name));
-            std::fs::create_dir_all(&directory).map_err(|error| LabError::of_file(&directory, "make", &error))?;
+            std::fs::create_dir_all(&directory).map_err(|error| error::of_file(&directory, "make", &error))?;
             let treatment = &self.translated.treatment;
             let text = switch_file::write(self.layout, number, &configs[number], treatment, &directory);
-            std::fs::write(&file, text).map_err(|error| LabError::of_file(&file, "write", &error))?;
+            std::fs::write(&file, text).map_err(|error| error::of_file(&file, "write", &error))?;
             SwitchProcess::start(&own_program()?, &switch.namespace, &file, &directory)
         };
         self.layout.switches.iter().enumerate().map(start).collect()
@@ -255,15 +255,14 @@ impl Run<'_> {
             json!({ "flow": flow, "sent": own.sent, "whole": own.whole, "headers": own.headers, "again": own.again })
         });
         let of_switch = |(switch, own): (&Switch, &SeenSwitch)| {
-            let ports = own.last["ports"].as_array().cloned().unwrap_or_default();
-            let outside = ports.iter().map(|port| json!({ "port": port["name"], "outside": port["outside"] }));
+            let outside = own.last.ports.iter().map(|port| json!({ "port": port.name, "outside": port.outside }));
             json!({
                 "name": switch.name,
-                "given_up_us": counted::given_up_us(&own.last),
-                "stalls": own.last["stalls"],
+                "given_up_us": own.last.stalls.given_up.ps() as f64 / 1e6,
+                "stalls": own.last.stalls,
                 "outside_the_buffer": outside.collect::<Vec<_>>(),
-                "unforwarded": own.last["unforwarded"],
-                "cost": own.last["cost"],
+                "unforwarded": own.last.unforwarded,
+                "cost": own.last.cost,
             })
         };
         let switches: Vec<Value> = self.layout.switches.iter().zip(seen.switches).map(of_switch).collect();
@@ -355,9 +354,10 @@ fn difference(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> 
     after.iter().map(|(name, value)| (name.clone(), value - before.get(name).copied().unwrap_or(0))).collect()
 }
 
-fn parse(text: &str) -> Result<Value> {
-    serde_json::from_str(text)
-        .map_err(|error| LabError::new(format_args!("the switch's counters are no JSON: {error}"), "see counters.json"))
+fn parse(text: &str) -> Result<Snapshot> {
+    serde_json::from_str(text).map_err(|error| {
+        error::problem(format_args!("the switch's counters are not as they should be: {error}"), "see counters.json")
+    })
 }
 
 /// Looks at the switch again and again, in a thread.
@@ -377,7 +377,7 @@ impl Watch {
                 clock::sleep_until(next);
                 next += LOOK;
                 let Ok(snapshot) = control.snapshot() else { break };
-                let is_new = samples.last().is_none_or(|last| last.snapshot["sequence"] != snapshot["sequence"]);
+                let is_new = samples.last().is_none_or(|last| last.snapshot.sequence != snapshot.sequence);
                 if is_new {
                     samples.push(Sample { at: clock::now().saturating_sub(origin), snapshot });
                 }

@@ -1,6 +1,6 @@
 //! Running other programs, and saying which Debian package has one that is missing.
 
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Output, Stdio};
@@ -19,15 +19,15 @@ const PACKAGES: [(&str, &str); 9] = [
 ];
 
 /// A program that cannot be started.
-pub fn cannot_start(program: &str, error: &std::io::Error) -> LabError {
+pub fn cannot_start(program: &str, error: &std::io::Error) -> forebay_settings::Diagnostic {
     if error.kind() != ErrorKind::NotFound {
-        return LabError::new(format_args!("{program} cannot be started: {error}"), "check its permissions");
+        return error::problem(format_args!("{program} cannot be started: {error}"), "check its permissions");
     }
     match PACKAGES.iter().find(|(known, _)| *known == program) {
         Some((_, package)) => {
-            LabError::new(format_args!("{program} is not installed"), format_args!("run: apt-get install {package}"))
+            error::problem(format_args!("{program} is not installed"), format_args!("run: apt-get install {package}"))
         }
-        None => LabError::new(format_args!("there is no program {program}"), "install it, or check its name"),
+        None => error::problem(format_args!("there is no program {program}"), "install it, or check its name"),
     }
 }
 
@@ -47,7 +47,7 @@ pub fn need(programs: &[&str]) -> Result<()> {
 pub fn need_root() -> Result<()> {
     match std::fs::metadata("/proc/self").map(|own| own.uid()) {
         Ok(0) => Ok(()),
-        _ => Err(LabError::new("network namespaces need the rights of root", "run it with sudo")),
+        _ => Err(error::problem("network namespaces need the rights of root", "run it with sudo")),
     }
 }
 
@@ -59,7 +59,7 @@ pub fn run(program: &str, arguments: &[&str], input: &str) -> Result<String> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim().lines().next().unwrap_or("it said nothing").to_owned();
-    Err(LabError::new(
+    Err(error::problem(
         format_args!("{program} {}: {said} ({})", arguments.join(" "), output.status),
         "remove what is left with `forebay lab down`, and try again",
     ))

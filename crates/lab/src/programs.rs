@@ -1,10 +1,11 @@
 //! Real programs on the hosts of an experiment: started at their times, their output kept, their main numbers found in it.
 
 use crate::clock;
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::layout::Layout;
 use crate::program::cannot_start;
 use crate::switch_process::own_program;
+use forebay_results::stats::{mean, percentile};
 use forebay_settings::{Diagnostic, Table};
 use forebay_tm::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -103,14 +104,14 @@ impl Programs {
     fn launch(&mut self, program: &Program) -> Result<()> {
         let number = self.names.iter().position(|name| *name == program.host).ok_or_else(|| {
             let names = format!("there are {} to {}", self.names[0], self.names[self.names.len() - 1]);
-            LabError::new(
+            error::problem(
                 format_args!("program {}: the scenario has no host \"{}\"", program.name, program.host),
                 names,
             )
         })?;
         let output = self.directory.join(format!("{}.out", program.name));
-        let file = File::create(&output).map_err(|error| LabError::of_file(&output, "write", &error))?;
-        let errors = file.try_clone().map_err(|error| LabError::of_file(&output, "write", &error))?;
+        let file = File::create(&output).map_err(|error| error::of_file(&output, "write", &error))?;
+        let errors = file.try_clone().map_err(|error| error::of_file(&output, "write", &error))?;
         let mut command = Command::new("ip");
         command.args([
             "netns",
@@ -254,14 +255,10 @@ fn ping(said: &str) -> BTreeMap<String, f64> {
 
 /// Mean, median, 99th percentile and the largest of numbers, with a unit behind their names; nothing of none.
 pub fn percentiles(mut values: Vec<f64>, unit: &str) -> BTreeMap<String, f64> {
-    if values.is_empty() {
-        return BTreeMap::new();
-    }
     values.sort_by(f64::total_cmp);
-    let at = |share: f64| values[((share * values.len() as f64).ceil() as usize).clamp(1, values.len()) - 1];
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let named = [("mean", mean), ("p50", at(0.5)), ("p99", at(0.99)), ("max", at(1.0))];
-    named.into_iter().map(|(name, value)| (format!("{name}{unit}"), value)).collect()
+    let at = |share: f64| percentile(&values, share);
+    let named = [("mean", mean(&values)), ("p50", at(0.5)), ("p99", at(0.99)), ("max", at(1.0))];
+    named.into_iter().filter_map(|(name, value)| Some((format!("{name}{unit}"), value?))).collect()
 }
 
 #[cfg(test)]

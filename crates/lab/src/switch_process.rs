@@ -1,6 +1,6 @@
 //! A live switch as a process in its namespace.
 
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::program::{cannot_start, in_namespace};
 use forebay_control::client::Client;
 use rustix::process::{Pid, Signal, kill_process};
@@ -18,7 +18,7 @@ const STOP: Duration = Duration::from_secs(10);
 /// The path of this very program.
 pub fn own_program() -> Result<String> {
     let path = std::env::current_exe().map_err(|error| {
-        LabError::new(format_args!("this program cannot be found: {error}"), "start it by its path")
+        error::problem(format_args!("this program cannot be found: {error}"), "start it by its path")
     })?;
     Ok(path.to_string_lossy().into_owned())
 }
@@ -41,7 +41,7 @@ impl SwitchProcess {
     /// [`SwitchProcess::start`] by another command, with more arguments.
     pub fn start_with(mut command: Command, file: &Path, directory: &Path, arguments: &[&OsStr]) -> Result<Self> {
         let log = directory.join("log");
-        let output = File::create(&log).map_err(|error| LabError::of_file(&log, "write", &error))?;
+        let output = File::create(&log).map_err(|error| error::of_file(&log, "write", &error))?;
         command.arg("live").arg(file).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
         let child = command.spawn().map_err(|error| cannot_start("ip", &error))?;
         let mut own = Self { child, directory: directory.to_owned(), log };
@@ -61,7 +61,7 @@ impl SwitchProcess {
                 let problem = if ended { "the switch has ended" } else { "the switch is not ready in time" };
                 self.kill();
                 let said = said.trim();
-                return Err(LabError::new(
+                return Err(error::problem(
                     format_args!("{problem}; it said:\n{said}"),
                     "see its file in the lab's directory",
                 ));
@@ -73,7 +73,7 @@ impl SwitchProcess {
     /// A connection to its control socket.
     pub fn control(&self) -> Result<Client> {
         let socket = self.directory.join("control.sock");
-        Client::connect(&socket).map_err(|error| LabError::of_file(&socket, "connect to", &error))
+        Client::connect(&socket).map_err(|error| error::of_file(&socket, "connect to", &error))
     }
 
     /// Lets it run on when this program ends.
@@ -105,20 +105,20 @@ impl SwitchProcess {
                 Ok(Some(status)) => break status,
                 _ if Instant::now() > end => {
                     self.kill();
-                    return Err(LabError::new("the switch does not stop", "see its log in the lab's directory"));
+                    return Err(error::problem("the switch does not stop", "see its log in the lab's directory"));
                 }
                 _ => std::thread::sleep(Duration::from_millis(10)),
             }
         };
         let said = std::fs::read_to_string(&self.log).unwrap_or_default();
         if !status.success() {
-            return Err(LabError::new(
+            return Err(error::problem(
                 format_args!("the switch failed ({status}); it said:\n{}", said.trim()),
                 "see above",
             ));
         }
         let counters = self.directory.join("counters.json");
-        std::fs::read_to_string(&counters).map_err(|error| LabError::of_file(&counters, "read", &error))
+        std::fs::read_to_string(&counters).map_err(|error| error::of_file(&counters, "read", &error))
     }
 
     fn kill(&mut self) {

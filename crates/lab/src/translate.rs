@@ -1,7 +1,7 @@
 //! From a scenario of the simulator to what real hosts and a real switch are to do.
 
 use crate::congestion::{Chosen, Kernel};
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::job::{Job, JobFlow, JobKind, JobSession};
 use crate::layout::{Layout, Switch};
 use crate::network::HostSettings;
@@ -36,8 +36,8 @@ pub struct Translated {
     pub chosen: Vec<Option<Chosen>>,
 }
 
-fn unsupported(what: &str, remedy: &str) -> LabError {
-    LabError::new(format_args!("a lab cannot do what the scenario asks for: {what}"), remedy)
+fn unsupported(what: &str, remedy: &str) -> forebay_settings::Diagnostic {
+    error::problem(format_args!("a lab cannot do what the scenario asks for: {what}"), remedy)
 }
 
 /// The rate of a host's link.

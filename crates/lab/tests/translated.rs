@@ -6,12 +6,14 @@ use forebay_lab::job::{Job, JobKind};
 use forebay_lab::measured::{Sample, Seen, SeenSwitch, result};
 use forebay_lab::notes::Note;
 use forebay_lab::translate::{self, Translated};
+use forebay_live::port::Outside;
+use forebay_live::snapshot::{PortState, QueueState, Snapshot};
 use forebay_results::{read_run, write_run};
 use forebay_sim::flow::TrafficPlan;
 use forebay_sim::scenario::Scenario;
 use forebay_sim::workload;
-use forebay_tm::Instant;
-use serde_json::{Value, json};
+use forebay_tm::counters::{Count, Counters};
+use forebay_tm::{Bytes, Instant, Rate, Reason};
 
 const SCENARIO: &str = r#"
 duration = "100ms"
@@ -139,27 +141,48 @@ fn ranks_become_code_points() {
     assert_eq!(stream.dscp, 60);
 }
 
-fn counters(offered: u64, dropped: u64) -> Value {
-    let count = |packets: u64| json!({"packets": packets, "bytes": packets * 1_000});
-    json!({
-        "offered": count(offered), "admitted": count(offered - dropped), "sent": count(offered - dropped),
-        "dropped": count(dropped), "drops": {"threshold": count(dropped)}, "peak_bytes": 5_000,
-    })
+fn counters(offered: u64, dropped: u64) -> Counters {
+    let count = |packets: u64| Count { packets, bytes: packets * 1_000 };
+    let mut counters = Counters::default();
+    (counters.offered, counters.peak) = (count(offered), Bytes::new(5_000));
+    (counters.admitted, counters.sent) = (count(offered - dropped), count(offered - dropped));
+    counters.count_dropped(Reason::Threshold, count(dropped));
+    counters
 }
 
-fn snapshot(sequence: u64, used: u64) -> Value {
-    let port = |number: u64| {
-        json!({
-            "name": format!("t-h{number}"), "rate_bps": 100_000_000u64, "received": {"packets": 5, "bytes": 5_000},
-            "counters": counters(10, 1), "outside": {"receive_overruns": 1, "too_long": 0, "send_failures": 0},
-            "queues": [{"bytes": used, "packets": 1, "threshold_bytes": 9_000.0, "counters": counters(10, 1)}],
-        })
+fn snapshot(sequence: u64, used: u64) -> Snapshot {
+    let used = Bytes::new(used);
+    let queue =
+        QueueState { bytes: used, packets: 1, watermark: used, threshold: Some(9_000.0), counters: counters(10, 1) };
+    let port = |number: u64| PortState {
+        name: format!("t-h{number}"),
+        is_up: true,
+        rate: Rate::from_bps(100_000_000),
+        received: Count { packets: 5, bytes: 5_000 },
+        transmitted: Count::default(),
+        untrimmable: 0,
+        counters: counters(10, 1),
+        headers_waiting: 0,
+        outside: Outside { receive_overruns: 1, ..Outside::default() },
+        queues: vec![queue.clone()],
     };
-    json!({
-        "sequence": sequence, "used_bytes": used, "total": counters(40, 4), "memory": {"transmission_bytes": 7, "expulsion_bytes": 0},
-        "ports": (1..=4).map(port).collect::<Vec<_>>(), "stalls": {"given_up_us": 3.0},
-        "cost": {"packets": 40, "core_ns": 1_000, "io_ns": 2_000},
-    })
+    Snapshot { sequence, used, total: counters(40, 4), ports: (1..=4).map(port).collect(), ..Snapshot::default() }
+}
+
+/// A switch writes what a lab reads; a key that either end calls otherwise is an error.
+#[test]
+fn both_ends_of_the_socket_know_one_snapshot() {
+    let written = serde_json::to_value(snapshot(3, 2_000)).unwrap();
+    assert_eq!(serde_json::from_value::<Snapshot>(written.clone()).unwrap(), snapshot(3, 2_000));
+    for key in ["/total/offered", "/ports/0/counters/peak_bytes", "/stalls/given_up_us", "/ports/1/outside/too_long"] {
+        let (parent, name) = key.rsplit_once('/').unwrap();
+        let mut renamed = written.clone();
+        let object = renamed.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+        let value = object.remove(name).unwrap();
+        object.insert("renamed".to_owned(), value);
+        let error = serde_json::from_value::<Snapshot>(renamed).unwrap_err().to_string();
+        assert!(error.contains(name), "{key}: {error}");
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Where all frames are that ever came in.
 
+use serde::{Deserialize, Serialize, Serializer};
+
 /// Frames that never reached the traffic manager.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unforwarded {
     /// Shorter than an Ethernet header.
     pub runts: u64,
@@ -30,7 +32,7 @@ impl Unforwarded {
 }
 
 /// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change handler, apart from the traffic manager's counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
     /// Came in by ports.
     pub received: u64,
@@ -53,6 +55,17 @@ pub struct Books {
 }
 
 impl Books {
+    /// With what is missing, for those who read it as JSON.
+    pub(crate) fn with_missing<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            #[serde(flatten)]
+            books: &'a Books,
+            missing: i64,
+        }
+        Whole { books: self, missing: self.missing() }.serialize(to)
+    }
+
     /// Frames that nobody knows of: 0, unless something is wrong with the switch. Below zero if there are more than came in.
     pub fn missing(&self) -> i64 {
         let known = self.sent

@@ -19,15 +19,18 @@ pub struct Clock {
 }
 
 /// How often and how long the machine was away.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stalls {
     /// How often.
     pub count: u64,
     /// In all.
+    #[serde(rename = "total_us", with = "crate::snapshot::microseconds")]
     pub total: Duration,
     /// At most.
+    #[serde(rename = "longest_us", with = "crate::snapshot::microseconds")]
     pub longest: Duration,
     /// What was not made up for.
+    #[serde(rename = "given_up_us", with = "crate::snapshot::microseconds")]
     pub given_up: Duration,
 }
 

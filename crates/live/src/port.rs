@@ -13,7 +13,7 @@ pub struct Received {
 }
 
 /// Frames that were lost at a port outside the switch's buffer. None of these is the policy's doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Outside {
     /// The kernel had no room for what came in: its ring was full, or had no piece to put it in.
     pub receive_overruns: u64,
@@ -21,6 +21,13 @@ pub struct Outside {
     pub too_long: u64,
     /// The kernel did not take what was to be sent.
     pub send_failures: u64,
+}
+
+impl Outside {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.receive_overruns + self.too_long + self.send_failures
+    }
 }
 
 impl std::ops::AddAssign for Outside {

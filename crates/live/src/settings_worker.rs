@@ -6,6 +6,7 @@ use crate::classify::Classifier;
 use crate::dataplane::Treatment;
 use crate::handle::{GONE, Request};
 use crate::settings::{self, LiveConfig};
+use forebay_settings::Diagnostic;
 use forebay_tm::TmConfig;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -121,10 +122,10 @@ impl SettingsWorker {
         ];
         match fixed.into_iter().find(|(_, differs)| *differs) {
             None => Ok(()),
-            Some((table, _)) => Err(format!(
-                "error: {table}: it cannot change while the switch runs\n  help: change it in {}, and start the switch again",
-                self.file
-            )),
+            Some((table, _)) => {
+                let help = format!("change it in {}, and start the switch again", self.file);
+                Err(Diagnostic::of_file(table, "it cannot change while the switch runs", help).to_string())
+            }
         }
     }
 }

@@ -5,26 +5,7 @@ use crate::frame::{Headers, Network};
 
 /// A snapshot of a switch without ports.
 pub(crate) fn snapshot(sequence: u64) -> crate::snapshot::Snapshot {
-    use forebay_tm::{Bytes, Counters, Duration, Instant, MemoryReads};
-    crate::snapshot::Snapshot {
-        sequence,
-        uptime: Duration::ZERO,
-        at: Instant::ZERO,
-        policy: "dt".to_owned(),
-        buffer: Bytes::ZERO,
-        used: Bytes::ZERO,
-        total: Counters::default(),
-        memory: MemoryReads::default(),
-        ports: Vec::new(),
-        unforwarded: crate::dataplane::Unforwarded::default(),
-        books: crate::dataplane::Books::default(),
-        stalls: crate::clock::Stalls::default(),
-        pieces: (0, 0),
-        cost: crate::snapshot::Cost::default(),
-        changes: 0,
-        recent: Vec::new(),
-        last_drops: Vec::new(),
-    }
+    crate::snapshot::Snapshot { sequence, policy: "dt".to_owned(), ..Default::default() }
 }
 
 /// A frame to be made.

@@ -11,10 +11,7 @@ const BINS: usize = 10;
 /// The bins of sorted sizes: from above the last bin's upper end to a tenth further on, at least one whole size. Where one
 /// size has more than a tenth of the flows there are fewer bins.
 fn upper_ends(sizes: &[u64]) -> Vec<u64> {
-    if sizes.is_empty() {
-        return Vec::new();
-    }
-    let mut ends: Vec<u64> = (1..=BINS).map(|k| percentile(sizes, k as f64 / BINS as f64)).collect();
+    let mut ends: Vec<u64> = (1..=BINS).filter_map(|k| percentile(sizes, k as f64 / BINS as f64)).collect();
     ends.dedup();
     ends
 }
@@ -56,7 +53,7 @@ fn percentiles(sorted: &[f64]) -> Value {
     if sorted.is_empty() {
         return Value::Null;
     }
-    let at = |p| significant(percentile(sorted, p), 4);
+    let at = |p| percentile(sorted, p).map(|value| significant(value, 4));
     json!([sorted.len(), at(0.5), at(0.95), at(0.99)])
 }
 

@@ -1,7 +1,7 @@
 //! Cumulative distributions, thinned out.
 
 use crate::groups::{self, BUCKETS, Group};
-use crate::stats::{mean, rank, significant, sorted, summary};
+use crate::stats::{mean, percentile, significant, sorted, summary};
 use crate::{FlowPoint, QueryPoint, Report, RunView, seeds};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn curve(sorted: &[f64], grid: &[f64]) -> Value {
     let values: Vec<f64> = if sorted.len() <= grid.len() {
         sorted.iter().map(|value| significant(*value, DIGITS)).collect()
     } else {
-        grid.iter().map(|p| significant(sorted[rank(sorted.len(), *p)], DIGITS)).collect()
+        grid.iter().filter_map(|p| percentile(sorted, *p)).map(|value| significant(value, DIGITS)).collect()
     };
     json!({ "x": values, "stats": summary(sorted) })
 }
@@ -54,7 +54,7 @@ fn in_microseconds(value: Option<f64>) -> Option<f64> {
 /// interval.
 fn over_seeds(by_seed: &[Vec<f64>]) -> Value {
     let of = |value: &dyn Fn(&[f64]) -> Option<f64>| seeds::interval(by_seed.iter().map(|sorted| value(sorted)));
-    let at = |p: f64| of(&|sorted: &[f64]| (!sorted.is_empty()).then(|| sorted[rank(sorted.len(), p)]));
+    let at = |p: f64| of(&|sorted: &[f64]| percentile(sorted, p));
     json!({ "mean": of(&mean), "p50": at(0.5), "p95": at(0.95), "p99": at(0.99) })
 }
 

@@ -112,27 +112,23 @@ fn qct_mean(run: &RunView) -> Option<f64> {
 }
 
 fn qct_p99(run: &RunView) -> Option<f64> {
-    at(&qct(run), 0.99)
+    percentile(&qct(run), 0.99)
 }
 
 fn slowdowns(run: &RunView, which: impl Fn(&&FlowPoint) -> bool) -> Vec<f64> {
     sorted(run.flows.iter().filter(which).map(|flow| flow.slowdown))
 }
 
-fn at(sorted: &[f64], p: f64) -> Option<f64> {
-    (!sorted.is_empty()).then(|| percentile(sorted, p))
-}
-
 fn short_p50(run: &RunView) -> Option<f64> {
-    at(&slowdowns(run, |flow| flow.bytes < SHORT_BELOW), 0.5)
+    percentile(&slowdowns(run, |flow| flow.bytes < SHORT_BELOW), 0.5)
 }
 
 fn short_p99(run: &RunView) -> Option<f64> {
-    at(&slowdowns(run, |flow| flow.bytes < SHORT_BELOW), 0.99)
+    percentile(&slowdowns(run, |flow| flow.bytes < SHORT_BELOW), 0.99)
 }
 
 fn long_p50(run: &RunView) -> Option<f64> {
-    at(&slowdowns(run, |flow| flow.bytes >= LONG_FROM), 0.5)
+    percentile(&slowdowns(run, |flow| flow.bytes >= LONG_FROM), 0.5)
 }
 
 fn drops(run: &RunView) -> Option<f64> {

@@ -11,9 +11,11 @@ use forebay_sim::flow::TrafficPlan;
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
 use forebay_tm::{Bytes, Duration, Rate};
+use serde::{Deserialize, Serialize};
 
 /// How much of an experiment is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// All papers in at most 10 minutes on two cores.
     Quick,
@@ -169,18 +171,21 @@ pub struct Run<'r> {
 }
 
 /// One point of a sweep with one seed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     /// The name of the variant; empty if the sweep has none.
     pub variant: String,
-    /// What the variant sets.
-    pub own: Vec<(String, String)>,
-    /// Keys of the grid and their values.
-    pub grid: Vec<(String, String)>,
-    /// `[parameters]` of an analysis file, with what the scale sets.
-    pub parameters: Vec<(String, String)>,
     /// Where random draws start.
     pub seed: u64,
+    /// What the variant sets.
+    #[serde(with = "crate::record::pairs", default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<(String, String)>,
+    /// Keys of the grid and their values.
+    #[serde(with = "crate::record::pairs", default, skip_serializing_if = "Vec::is_empty")]
+    pub grid: Vec<(String, String)>,
+    /// `[parameters]` of an analysis file, with what the scale sets.
+    #[serde(with = "crate::record::pairs", default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<(String, String)>,
 }
 
 impl Point {

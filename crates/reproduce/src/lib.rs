@@ -6,6 +6,7 @@
 //! can be computed again from stored numbers.
 //!
 //! * [`job`] makes jobs of a figure's file and runs them;
+//! * [`campaign`] plans and runs the figures that are asked for;
 //! * [`store`] keeps the numbers of jobs that are finished, under a key of everything they depend on;
 //! * [`statement`] reads the papers' statements, [`verdict`] has the rules, [`claim`] puts both beside what was [`measured`];
 //! * [`sequential`] says with which seeds to go on;
@@ -13,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod campaign;
 pub mod claim;
 pub mod counts;
 pub mod figure;

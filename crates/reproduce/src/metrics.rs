@@ -2,13 +2,45 @@
 
 use forebay_results::Summary;
 use forebay_results::summary::Distribution;
-use std::collections::BTreeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers and curves by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
     numbers: BTreeMap<String, f64>,
     curves: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+/// A number, or a curve as x and y by turns.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Metric {
+    Number(f64),
+    Curve(Vec<f64>),
+}
+
+impl Serialize for Metrics {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let numbers = self.numbers.iter().map(|(name, value)| (name, Metric::Number(*value)));
+        let flat = |points: &[(f64, f64)]| points.iter().flat_map(|(x, y)| [*x, *y]).collect();
+        to.collect_map(numbers.chain(self.curves.iter().map(|(name, points)| (name, Metric::Curve(flat(points))))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Metrics {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut metrics = Self::default();
+        for (name, metric) in BTreeMap::<String, Metric>::deserialize(from)? {
+            match metric {
+                Metric::Number(value) => metrics.set(name, value),
+                Metric::Curve(flat) => {
+                    metrics.curve(name, &flat.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>());
+                }
+            }
+        }
+        Ok(metrics)
+    }
 }
 
 /// Points that a curve keeps.
@@ -62,9 +94,12 @@ impl Metrics {
         all.map(String::as_str).filter(|name| !name.starts_with("cost."))
     }
 
-    /// All curves, by name.
-    pub fn curves(&self) -> impl Iterator<Item = (&str, &[(f64, f64)])> {
-        self.curves.iter().map(|(name, points)| (name.as_str(), points.as_slice()))
+    /// Numbers, and curves if they are wanted, with these names.
+    pub(crate) fn only(&self, asked: &BTreeSet<String>, curves: bool) -> Self {
+        let mut kept = self.clone();
+        kept.numbers.retain(|name, _| asked.contains(name));
+        kept.curves.retain(|name, _| curves && asked.contains(name));
+        kept
     }
 
     /// The numbers of a summary: `flows.<group>.<size>.<measure>`, `queries.<workload>.<measure>`, `buffers.<tier>.<measure>`,

@@ -1,12 +1,47 @@
 //! A reproduction as one compressed JSON file: everything that panels and claims ask for, and nothing else.
 
-use crate::figure::{Paper, Point, Scale};
-use crate::metrics::Metrics;
+use crate::figure::{Paper, Scale};
 use crate::table::{Row, Table};
 use flate2::{Compression, GzBuilder, read::GzDecoder};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
+
+/// The file: its head, then a figure a line, so that a change of one shows as one.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    version: String,
+    date: String,
+    scale: Scale,
+    #[serde(skip_serializing)]
+    figures: Vec<FigureRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FigureRecord {
+    paper: String,
+    figure: String,
+    says: Option<String>,
+    missing: usize,
+    rows: Vec<Row>,
+}
+
+/// Texts by their names, in their order.
+pub(crate) mod pairs {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::{Map, Value};
+
+    pub(crate) fn serialize<S: Serializer>(pairs: &[(String, String)], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, String)>, D::Error> {
+        let text = |(key, value)| match value {
+            Value::String(text) => Ok((key, text)),
+            _ => Err(serde::de::Error::custom(format!("{key}: not a text"))),
+        };
+        Map::deserialize(from)?.into_iter().map(text).collect()
+    }
+}
 
 /// What a run of some figures at a scale has given.
 pub struct Reproduction {
@@ -63,18 +98,22 @@ impl Reproduction {
             let asked = result.table.asked();
             let first = result.table.stored().first().map(|row| row.point.seed);
             // Of curves, only those of the first seed are shown.
-            let row = |row: &Row| row_to_json(row, &asked, Some(row.point.seed) == first);
-            let rows: Vec<Value> = result.table.stored().iter().map(row).collect();
-            json!({
-                "paper": result.paper, "figure": result.figure, "says": result.says, "missing": result.missing,
-                "rows": rows,
-            })
+            let row = |row: &Row| Row {
+                point: row.point.clone(),
+                metrics: row.metrics.only(&asked, Some(row.point.seed) == first),
+            };
+            FigureRecord {
+                paper: result.paper.clone(),
+                figure: result.figure.clone(),
+                says: result.says.clone(),
+                missing: result.missing,
+                rows: result.table.stored().iter().map(row).collect(),
+            }
         });
-        let figures: Vec<Value> = figures.collect();
-        let head = json!({ "version": self.version, "date": self.date, "scale": self.scale.name() });
-        // A figure a line: a change of one shows as one.
-        let head = head.to_string();
-        let lines: Vec<String> = figures.iter().map(Value::to_string).collect();
+        let lines: Vec<String> = figures.map(|figure| serde_json::json!(figure).to_string()).collect();
+        let Self { version, date, scale, .. } = self;
+        let head = Record { version: version.clone(), date: date.clone(), scale: *scale, figures: Vec::new() };
+        let head = serde_json::json!(head).to_string();
         format!("{},\"figures\":[\n{}\n]}}\n", head.trim_end_matches('}'), lines.join(",\n"))
     }
 
@@ -99,26 +138,18 @@ impl Reproduction {
 
     /// Reads such a text; the error says what is wrong with it.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-        let text_of = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
-        let need = |value: &Value, key: &str| text_of(value, key).ok_or_else(|| format!("{key}: is missing"));
-        let name = need(&value, "scale")?;
-        let scale = Scale::ALL.into_iter().find(|scale| scale.name() == name);
-        let scale = scale.ok_or_else(|| format!("scale: there is no \"{name}\""))?;
-        let mut figures = Vec::new();
-        for figure in value["figures"].as_array().ok_or("figures: is missing")? {
-            let rows = figure["rows"].as_array().ok_or("rows: is missing")?;
-            let rows: Option<Vec<Row>> = rows.iter().map(row_from_json).collect();
-            figures.push(FigureResult {
-                paper: need(figure, "paper")?,
-                figure: need(figure, "figure")?,
-                says: text_of(figure, "says"),
-                missing: figure["missing"].as_u64().unwrap_or(0) as usize,
-                cpu_seconds: 0.0,
-                table: Table::new(scale, rows.ok_or("rows: one is not whole")?),
-            });
-        }
-        Ok(Self { version: need(&value, "version")?, date: need(&value, "date")?, scale, figures })
+        let reader = &mut serde_json::Deserializer::from_str(text);
+        let Record { version, date, scale, figures } =
+            serde_path_to_error::deserialize(reader).map_err(|error| error.to_string())?;
+        let figure = |FigureRecord { paper, figure, says, missing, rows }| FigureResult {
+            paper,
+            figure,
+            says,
+            missing,
+            cpu_seconds: 0.0,
+            table: Table::new(scale, rows),
+        };
+        Ok(Self { version, date, scale, figures: figures.into_iter().map(figure).collect() })
     }
 
     /// Takes the figures that it does not have from an earlier one, which has to be of the same scale; the error says if it is not. All come
@@ -151,69 +182,10 @@ fn find<'p>(papers: &'p [Paper], paper: &str, figure: &str) -> Option<&'p crate:
     paper.figures.iter().find(|own| own.id == figure)
 }
 
-fn pairs_to_json(pairs: &[(String, String)]) -> Value {
-    pairs.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>().into()
-}
-
-fn pairs_from_json(value: &Value) -> Vec<(String, String)> {
-    let pairs = value.as_object().into_iter().flatten();
-    pairs.map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
-}
-
-fn row_to_json(row: &Row, asked: &BTreeSet<String>, curves: bool) -> Value {
-    let Point { variant, own, grid, parameters, seed } = &row.point;
-    let mut object = Map::new();
-    object.insert("variant".to_owned(), Value::from(variant.as_str()));
-    object.insert("seed".to_owned(), Value::from(*seed));
-    for (name, pairs) in [("own", own), ("grid", grid), ("parameters", parameters)] {
-        if !pairs.is_empty() {
-            object.insert(name.to_owned(), pairs_to_json(pairs));
-        }
-    }
-    object.insert("metrics".to_owned(), metrics_to_json(&row.metrics, asked, curves));
-    object.into()
-}
-
-fn row_from_json(value: &Value) -> Option<Row> {
-    let point = Point {
-        variant: value["variant"].as_str()?.to_owned(),
-        own: pairs_from_json(&value["own"]),
-        grid: pairs_from_json(&value["grid"]),
-        parameters: pairs_from_json(&value["parameters"]),
-        seed: value["seed"].as_u64()?,
-    };
-    Some(Row { point, metrics: metrics_from_json(&value["metrics"])? })
-}
-
-/// Numbers, and curves if they are wanted, with these names.
-pub(crate) fn metrics_to_json(metrics: &Metrics, asked: &BTreeSet<String>, curves: bool) -> Value {
-    let numbers = metrics.numbers().filter(|(name, _)| asked.contains(*name));
-    let mut object: Map<String, Value> = numbers.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-    for (name, points) in metrics.curves().filter(|(name, _)| curves && asked.contains(*name)) {
-        let flat: Vec<Value> = points.iter().flat_map(|(x, y)| [Value::from(*x), Value::from(*y)]).collect();
-        object.insert(name.to_owned(), flat.into());
-    }
-    object.into()
-}
-
-/// Reads what [`metrics_to_json`] has written; `None` if it is something else.
-pub(crate) fn metrics_from_json(value: &Value) -> Option<Metrics> {
-    let mut metrics = Metrics::default();
-    for (name, value) in value.as_object()? {
-        match value {
-            Value::Array(flat) => {
-                let flat: Option<Vec<f64>> = flat.iter().map(Value::as_f64).collect();
-                metrics.curve(name, &flat?.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>());
-            }
-            value => metrics.set(name, value.as_f64()?),
-        }
-    }
-    Some(metrics)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::Metrics;
     use crate::table::tests::example;
 
     #[test]
@@ -249,7 +221,7 @@ mod tests {
         assert_eq!(Reproduction::from_file(&bytes).unwrap().figures[0].table.rows(), rows);
         assert_eq!(Reproduction::from_file(text.as_bytes()).unwrap().figures[0].table.rows(), rows);
         assert!(Reproduction::from_file(&bytes[..20]).is_err());
-        assert!(Reproduction::from_json("{}").is_err_and(|error| error == "scale: is missing"));
+        assert!(Reproduction::from_json("{}").is_err_and(|error| error.contains("missing field `version`")));
     }
 
     #[test]

@@ -2,8 +2,6 @@
 
 use crate::job::Job;
 use crate::metrics::Metrics;
-use crate::record::{metrics_from_json, metrics_to_json};
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +28,7 @@ impl Store {
     /// The numbers of a job that is finished; `None` also for a file that is not whole.
     pub fn get(&self, job: &Job) -> Option<Metrics> {
         let text = std::fs::read_to_string(self.path(job)).ok()?;
-        metrics_from_json(&serde_json::from_str(&text).ok()?)
+        serde_json::from_str(&text).ok()
     }
 
     /// Whether a job is finished.
@@ -41,13 +39,7 @@ impl Store {
     /// Keeps the numbers of a job. The file appears whole or not at all, whoever else makes the same.
     pub fn put(&self, job: &Job, metrics: &Metrics) -> io::Result<()> {
         std::fs::create_dir_all(&self.directory)?;
-        let all: BTreeSet<String> = metrics
-            .numbers()
-            .map(|(name, _)| name)
-            .chain(metrics.curves().map(|(name, _)| name))
-            .map(str::to_owned)
-            .collect();
-        let text = metrics_to_json(metrics, &all, true).to_string();
+        let text = serde_json::to_string(metrics)?;
         forebay_results::write_text(&self.path(job), &text).map_err(|error| io::Error::other(error.problem))
     }
 }

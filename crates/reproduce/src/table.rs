@@ -7,9 +7,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 /// A finished point.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Row {
     /// Which.
+    #[serde(flatten)]
     pub point: Point,
     /// Its numbers.
     pub metrics: Metrics,

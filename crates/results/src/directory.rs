@@ -352,7 +352,9 @@ mod tests {
         let file = root.path().join(SUMMARY);
         fs::write(&file, "{\"run\": 1}").unwrap();
         assert!(problem(&file).contains("not a directory"));
-        assert!(problem(root.path()).contains("summary.json: not the summary of a run: run: not an object"));
+        assert!(problem(root.path()).contains(
+            "summary.json: not the summary of a run: run: invalid type: integer `1`, expected struct RunInfo"
+        ));
         let (scenario, result) = testing::busy(8, 1);
         write_run(root.path(), &scenario, "", &result, false).unwrap();
         fs::remove_file(root.path().join("flows.parquet")).unwrap();

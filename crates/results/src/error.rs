@@ -39,3 +39,9 @@ impl fmt::Display for ResultError {
 }
 
 impl std::error::Error for ResultError {}
+
+impl From<ResultError> for forebay_settings::Diagnostic {
+    fn from(error: ResultError) -> Self {
+        Self::of_file(error.path.display().to_string(), error.problem, error.remedy)
+    }
+}

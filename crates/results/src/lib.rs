@@ -23,7 +23,6 @@ pub mod error;
 mod file;
 pub mod fingerprint;
 pub mod flows;
-mod json;
 mod links;
 pub mod metrics;
 pub mod paired;

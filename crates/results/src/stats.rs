@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// The percentile by nearest rank: the smallest value that at least the share `p` of the values do not exceed,
 /// `sorted[ceil(p n) - 1]`. `None` if there are no values.
-pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
+pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     let n = sorted.len() as f64;
     // 0.07 * 100 is a little more than 7 in floating point; its rank is 7 all the same.
     let rank = (p * n - 4.0 * f64::EPSILON * n).ceil().max(1.0) as usize;
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(percentile(&ramp(10), 0.99), Some(10.0));
         assert_eq!(percentile(&ramp(3), 0.0), Some(1.0));
         assert_eq!(percentile(&ramp(1_000), 0.999), Some(999.0));
-        assert_eq!(percentile(&[], 0.5), None);
+        assert_eq!(percentile::<f64>(&[], 0.5), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::tools::{self, Problem};
 use crate::units::{PUBLISHED, Table, UNITS, Unit};
 use crate::yosys::{self, Cost, Kept};
 use crate::{sources, verilator};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -63,26 +64,31 @@ impl Results {
     /// As JSON.
     pub fn to_json(&self) -> Value {
         let units: Vec<Value> = UNITS.iter().zip(&self.costs).map(|(unit, cost)| cost.to_json(unit)).collect();
-        let accuracy: Vec<Value> = self.accuracy.iter().map(Accuracy::to_json).collect();
-        json!({ "yosys": self.yosys, "units": units, "accuracy": accuracy })
+        json!({ "yosys": self.yosys, "units": units, "accuracy": self.accuracy })
     }
 
     /// What [`Results::to_json`] gave; `file` is where it stands.
-    pub fn from_json(value: &Value, file: &str) -> Result<Self, Problem> {
-        let list = |key: &str| value[key].as_array().map(Vec::as_slice).unwrap_or_default();
-        let costs: Option<Vec<Cost>> = list("units").iter().map(Cost::from_json).collect();
-        let accuracy: Option<Vec<Accuracy>> = list("accuracy").iter().map(Accuracy::from_json).collect();
-        let problem = || Problem {
-            what: format!("{file}: this is not what forebay rtl writes, or from another version of it"),
-            help: "make it again: forebay rtl --docs DIR".to_owned(),
-        };
-        let (Some(costs), Some(accuracy), Some(yosys)) = (costs, accuracy, value["yosys"].as_str()) else {
-            return Err(problem());
-        };
-        if !costs.iter().map(|cost| cost.name.as_str()).eq(UNITS.iter().map(|unit| unit.name)) {
-            return Err(problem());
+    pub fn from_json(value: Value, file: &str) -> Result<Self, Problem> {
+        #[derive(Deserialize)]
+        struct Record {
+            yosys: String,
+            units: Vec<Cost>,
+            accuracy: Vec<Accuracy>,
         }
-        Ok(Self { yosys: yosys.to_owned(), costs, accuracy })
+        let help = "make it again: forebay rtl --docs DIR".to_owned();
+        let problem = |why: &str| Problem {
+            what: format!("{file}: this is not what forebay rtl writes, or from another version of it: {why}"),
+            help,
+        };
+        match serde_json::from_value(value) {
+            Ok(Record { yosys, units, accuracy }) => {
+                if units.iter().map(|cost| cost.name.as_str()).eq(UNITS.iter().map(|unit| unit.name)) {
+                    return Ok(Self { yosys, costs: units, accuracy });
+                }
+                Err(problem("other units"))
+            }
+            Err(error) => Err(problem(&error.to_string())),
+        }
     }
 
     /// As a page.
@@ -127,7 +133,7 @@ impl Results {
                     paper(&|one| number(u64::from(one.flip_flops))),
                     number(cost.depth),
                     gates(cost),
-                    cost.gates.map_or_else(|| "-".to_owned(), |(_, depth)| number(depth)),
+                    cost.gate_depth.map_or_else(|| "-".to_owned(), number),
                     paper(&|one| one.nanoseconds.to_owned()),
                     number(sources::lines(unit.module) as u64),
                     paper(&|one| number(u64::from(one.lines))),
@@ -207,13 +213,13 @@ fn cost_row(text: &mut String, cost: &Cost) {
             number(cost.muxes),
             number(cost.depth),
             gates(cost),
-            cost.gates.map_or_else(|| "-".to_owned(), |(_, depth)| number(depth)),
+            cost.gate_depth.map_or_else(|| "-".to_owned(), number),
         ],
     );
 }
 
 fn gates(cost: &Cost) -> String {
-    cost.gates.map_or_else(|| "-".to_owned(), |(gates, _)| number(gates))
+    cost.gates.map_or_else(|| "-".to_owned(), number)
 }
 
 /// The head of a table: text on the left, numbers on the right.
@@ -257,7 +263,8 @@ mod tests {
             muxes: 4,
             block_memories: 0,
             depth: 5,
-            gates: Some((6, 7)),
+            gates: Some(6),
+            gate_depth: Some(7),
         };
         assert_eq!(kept.get(unit), None);
         kept.put(unit, &cost).unwrap();

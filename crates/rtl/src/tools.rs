@@ -15,11 +15,17 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}\n  help: {}", self.what, self.help)
+        forebay_settings::Diagnostic::from(self.clone()).fmt(f)
     }
 }
 
 impl std::error::Error for Problem {}
+
+impl From<Problem> for forebay_settings::Diagnostic {
+    fn from(problem: Problem) -> Self {
+        Self::of_file("", problem.what, problem.help)
+    }
+}
 
 /// A file or directory that could not be used.
 pub fn file_problem(path: &Path, error: &std::io::Error) -> Problem {

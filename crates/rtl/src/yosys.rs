@@ -3,16 +3,18 @@
 use crate::sources::SOURCES;
 use crate::tools::{Problem, file_problem, run};
 use crate::units::Unit;
+use forebay_results::Fingerprint;
+use forebay_runner::pool;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What a unit costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// The unit's name.
+    #[serde(skip_serializing)]
     pub name: String,
     /// Look-up tables of up to 6 inputs.
     pub luts: u64,
@@ -26,36 +28,26 @@ pub struct Cost {
     pub block_memories: u64,
     /// Cells of any kind on the longest path between registers and ports.
     pub depth: u64,
-    /// Gates of two inputs, multiplexers and inverters, and how many of them are on the longest path; not for circuits with
-    /// block memories.
-    pub gates: Option<(u64, u64)>,
+    /// Gates of two inputs, multiplexers and inverters; not for circuits with block memories.
+    pub gates: Option<u64>,
+    /// How many of them are on the longest path.
+    pub gate_depth: Option<u64>,
 }
 
 impl Cost {
-    /// As JSON.
+    /// As JSON, with what the unit is.
     pub fn to_json(&self, unit: &Unit) -> Value {
-        let parameters: serde_json::Map<String, Value> =
-            unit.parameters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
-        json!({
-            "name": self.name, "table": unit.table.name(), "module": unit.module, "parameters": parameters,
-            "luts": self.luts, "flip_flops": self.flip_flops, "carries": self.carries, "muxes": self.muxes,
-            "block_memories": self.block_memories, "depth": self.depth, "gates": self.gates.map(|(gates, _)| gates), "gate_depth": self.gates.map(|(_, depth)| depth),
-        })
-    }
-
-    /// What [`Cost::to_json`] gave.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        let number = |key: &str| value[key].as_u64();
-        Some(Self {
-            name: value["name"].as_str()?.to_owned(),
-            luts: number("luts")?,
-            flip_flops: number("flip_flops")?,
-            carries: number("carries")?,
-            muxes: number("muxes")?,
-            block_memories: number("block_memories")?,
-            depth: number("depth")?,
-            gates: number("gates").zip(number("gate_depth")),
-        })
+        #[derive(Serialize)]
+        struct Row<'a> {
+            name: &'a str,
+            table: &'a str,
+            module: &'a str,
+            parameters: serde_json::Map<String, Value>,
+            #[serde(flatten)]
+            cost: &'a Cost,
+        }
+        let parameters = unit.parameters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        json!(Row { name: &self.name, table: unit.table.name(), module: unit.module, parameters, cost: self })
     }
 }
 
@@ -79,20 +71,17 @@ impl Kept {
         self.directory.join(format!("{}.json", unit.name.chars().map(plain).collect::<String>()))
     }
 
-    /// What a cost depends on: FNV-1a of all of it.
+    /// What a cost depends on.
     fn key(&self, unit: &Unit) -> String {
         let parameters = format!("{} {} {:?}", self.yosys, unit.module, unit.parameters);
         let sources = SOURCES.iter().flat_map(|(name, text)| [*name, *text]);
-        let bytes = sources.chain([parameters.as_str()]).flat_map(|text| text.bytes().chain([0]));
-        let hash =
-            bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        format!("{hash:016x}")
+        Fingerprint::of(sources.chain([parameters.as_str()])).to_string()
     }
 
     /// The cost of a unit, if it is known.
     pub fn get(&self, unit: &Unit) -> Option<Cost> {
-        let value: Value = serde_json::from_str(&std::fs::read_to_string(self.path(unit)).ok()?).ok()?;
-        (value["key"].as_str()? == self.key(unit)).then(|| Cost::from_json(&value["cost"])).flatten()
+        let mut value: Value = serde_json::from_str(&std::fs::read_to_string(self.path(unit)).ok()?).ok()?;
+        (value["key"].as_str()? == self.key(unit)).then(|| serde_json::from_value(value["cost"].take()).ok()).flatten()
     }
 
     /// Keeps the cost of a unit. The file appears whole or not at all.
@@ -115,37 +104,22 @@ pub fn synthesize_all(
 ) -> Result<Vec<Cost>, Problem> {
     let is_same = |a: &Unit, b: &Unit| (a.module, a.parameters) == (b.module, b.parameters);
     let first = |of: &Unit| units.iter().position(|unit| is_same(unit, of)).unwrap_or(0);
-    let next = AtomicUsize::new(0);
-    let costs: Mutex<Vec<Option<Result<Cost, Problem>>>> = Mutex::new(vec![None; units.len()]);
-    let work = || {
-        while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < units.len()) {
-            if first(units[index]) < index {
-                continue;
-            }
-            let unit = units[index];
-            let place = format!("{} of {}: {}", index + 1, units.len(), unit.name);
-            let cost = match kept.and_then(|kept| kept.get(unit)) {
-                Some(cost) => {
-                    tell(&format!("{place} (finished before)"));
-                    Ok(cost)
-                }
-                None => {
-                    tell(&place);
-                    let cost = synthesize(unit, rtl);
-                    cost.and_then(|cost| kept.map_or(Ok(()), |kept| kept.put(unit, &cost)).map(|()| cost))
-                }
-            };
-            costs.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(cost);
+    let costs = pool::run(units.len(), pool::cores(), &|| false, |index| {
+        let unit = units[index];
+        if first(unit) < index {
+            return Ok(None);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
+        let place = format!("{} of {}: {}", index + 1, units.len(), unit.name);
+        if let Some(cost) = kept.and_then(|kept| kept.get(unit)) {
+            tell(&format!("{place} (finished before)"));
+            return Ok(Some(cost));
         }
-        work();
-    });
-    let costs = costs.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let costs: Vec<Cost> = costs.into_iter().flatten().collect::<Result<_, _>>()?;
+        tell(&place);
+        let cost = synthesize(unit, rtl)?;
+        kept.map_or(Ok(()), |kept| kept.put(unit, &cost))?;
+        Ok(Some(cost))
+    })?;
+    let costs: Vec<Cost> = costs.into_iter().flatten().collect();
     let of = |unit: &&Unit| {
         let name = units[first(unit)].name;
         costs.iter().find(|cost| cost.name == name).map(|cost| Cost { name: unit.name.to_owned(), ..cost.clone() })
@@ -183,7 +157,8 @@ pub fn synthesize(unit: &Unit, rtl: &Path) -> Result<Cost, Problem> {
         muxes: fpga.count(|cell| cell.starts_with("MUXF")),
         block_memories,
         depth: fpga.depth,
-        gates,
+        gates: gates.map(|(gates, _)| gates),
+        gate_depth: gates.map(|(_, depth)| depth),
     })
 }
 

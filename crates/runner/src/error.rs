@@ -9,10 +9,8 @@ use std::path::PathBuf;
 /// An error that a person can put right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// In what somebody wrote.
+    /// In what somebody wrote or asked for, or of a file of results.
     Settings(Diagnostic),
-    /// Of a file of results.
-    Result(ResultError),
     /// A directory that cannot take the results.
     Directory {
         /// The directory.
@@ -21,15 +19,6 @@ pub enum Error {
         problem: String,
         /// What can be done.
         way_out: WayOut,
-    },
-    /// Something else that was asked for and cannot be.
-    Refused {
-        /// The argument or the file.
-        what: String,
-        /// What is wrong with it, without a full stop.
-        problem: String,
-        /// What would be right.
-        remedy: String,
     },
 }
 
@@ -63,7 +52,7 @@ impl WayOut {
 impl Error {
     /// The error of something that was asked for.
     pub fn refused(what: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Refused { what: what.into(), problem: problem.into(), remedy: remedy.into() }
+        Diagnostic::of_file(what, problem, remedy).into()
     }
 }
 
@@ -79,22 +68,21 @@ pub fn cannot_write(name: &str, error: &io::Error) -> Error {
     Error::refused(name, format!("cannot write it: {cause}"), remedy)
 }
 
-impl fmt::Display for Error {
+impl From<Error> for Diagnostic {
     /// In the words of the command line.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Settings(diagnostic) => diagnostic.fmt(f),
-            Self::Result(error) => {
-                write!(f, "error: {}: {}\n  help: {}", error.path.display(), error.problem, error.remedy)
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Settings(diagnostic) => diagnostic,
+            Error::Directory { path, problem, way_out } => {
+                Self::of_file(path.display().to_string(), problem, way_out.help())
             }
-            Self::Directory { path, problem, way_out } => {
-                write!(f, "error: {}: {problem}\n  help: {}", path.display(), way_out.help())
-            }
-            Self::Refused { what, problem, remedy } if what.is_empty() => {
-                write!(f, "error: {problem}\n  help: {remedy}")
-            }
-            Self::Refused { what, problem, remedy } => write!(f, "error: {what}: {problem}\n  help: {remedy}"),
         }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Diagnostic::from(self.clone()).fmt(f)
     }
 }
 
@@ -108,6 +96,6 @@ impl From<Diagnostic> for Error {
 
 impl From<ResultError> for Error {
     fn from(error: ResultError) -> Self {
-        Self::Result(error)
+        Self::Settings(error.into())
     }
 }

@@ -6,6 +6,7 @@
 //! * [`sweep`] runs the points of a grid with all their seeds on several threads, and makes one table of them.
 //! * [`store`] keeps the results of a sweep under names of what they are made of, so that many machines can work on it, each on a
 //!   [`shard`]; [`slurm`] hands these to a cluster.
+//! * [`pool`] is the threads that sweeps, the papers' experiments and syntheses run on.
 //! * [`destination`] and [`inputs`] say which directories may be written to.
 //! * [`replay`] sends arrivals through a switch; [`arrivals`], [`columns`] and [`fate`] are its two ends: what comes in, from a file
 //!   or from memory, and what became of each packet.
@@ -23,6 +24,7 @@ mod error;
 pub mod estimate;
 pub mod fate;
 pub mod inputs;
+pub mod pool;
 pub mod replay;
 pub mod run;
 pub mod scenario_file;

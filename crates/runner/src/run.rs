@@ -63,7 +63,7 @@ pub fn threads(asked: Option<usize>, Prepared { scenario, plan, .. }: &Prepared)
 /// Cores without those that were in use during the last minute, where the system tells; at least one. Threads that
 /// wait for each other are slower than one if they have to share cores.
 fn idle_cores() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = crate::pool::cores();
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: f64 = text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
     cores.saturating_sub(load.round() as usize).max(1)

@@ -5,19 +5,15 @@
 
 use crate::destination::{self, Kind, SWEEP, point_directories};
 use crate::run::{Keep, run_into, summarize_run};
-use crate::{Error, Prepared, ScenarioFile, store};
+use crate::{Error, Prepared, ScenarioFile, pool, store};
 use forebay_results::directory::{has_tables, is_run, read_run};
 use forebay_results::summary::BUILD;
 use forebay_results::sweep::{SweepRow, sweep_table};
 use forebay_results::{Summary, Table};
 pub use forebay_sim::scenario::sweep::Checked;
 use forebay_sim::scenario::sweep::{self, SweepPoint};
-use std::any::Any;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Runs that a sweep can have; a scenario's own grid has the same limit.
 const MOST_RUNS: usize = 100_000;
@@ -234,39 +230,13 @@ pub fn run_all(
     finished: &(dyn Fn(&Job) + Sync),
     one: &(dyn Fn(&Job) -> Result<Option<Done>, Error> + Sync),
 ) -> Result<Vec<Option<Done>>, Error> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let results: Mutex<Vec<Option<Result<Done, Error>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-    let panicked: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
-    let work = || {
-        while !stopped() && !failed.load(Ordering::Relaxed) {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(job) = jobs.get(number) else { return };
-            match catch_unwind(AssertUnwindSafe(|| one(job))) {
-                Ok(result) => {
-                    let Some(result) = result.transpose() else { continue };
-                    finished(job);
-                    failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                    results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
-                }
-                Err(panic) => {
-                    failed.store(true, Ordering::Relaxed);
-                    *panicked.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
-                }
-            }
+    pool::run(jobs.len(), threads, stopped, |number| {
+        let done = one(&jobs[number]);
+        if !matches!(done, Ok(None)) {
+            finished(&jobs[number]);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(jobs.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    // The caller sees the panic of a job as it was, whichever thread it was in.
-    if let Some(panic) = panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        resume_unwind(panic);
-    }
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().map(Option::transpose).collect()
+        done
+    })
 }
 
 /// Runs a job into its directory, unless its result is there. `None` if it was stopped: then nothing is written.

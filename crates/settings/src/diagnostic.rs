@@ -6,7 +6,7 @@ use std::ops::Range;
 /// An error in a file or an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The file, or the name of the argument.
+    /// The file, or the name of the argument; empty where there is none.
     pub file: String,
     /// Counted from 1.
     pub line: Option<usize>,
@@ -81,7 +81,8 @@ impl fmt::Display for Diagnostic {
         if !self.field.is_empty() {
             write!(f, ": {}", printable(&self.field))?;
         }
-        write!(f, ": {}", printable(&self.problem))?;
+        let separator = if self.file.is_empty() && self.field.is_empty() { "" } else { ": " };
+        write!(f, "{separator}{}", printable(&self.problem))?;
         if let (Some(line), Some((text, columns))) = (self.line, &self.excerpt) {
             let characters: Vec<char> = text.chars().collect();
             let column = |byte: usize| text.get(..byte).map_or(characters.len(), |before| before.chars().count());

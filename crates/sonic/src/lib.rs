@@ -47,7 +47,13 @@ impl SonicError {
 
 impl fmt::Display for SonicError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}: {}\n  help: {}", self.place, self.problem, self.remedy)
+        forebay_settings::Diagnostic::from(self.clone()).fmt(f)
+    }
+}
+
+impl From<SonicError> for forebay_settings::Diagnostic {
+    fn from(error: SonicError) -> Self {
+        Self::of_file(error.place, error.problem, error.remedy)
     }
 }
 

@@ -66,6 +66,7 @@ pub(crate) struct Totals {
 
 /// The counters of a queue, of all queues of a port, or of all queues. Bytes are real lengths on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counters {
     /// Arrived.
     pub offered: Count,
@@ -83,10 +84,12 @@ pub struct Counters {
     pub returned: Count,
     /// Dropped, pushed out or expelled, for any reason.
     pub dropped: Count,
+    #[cfg_attr(feature = "serde", serde(rename = "drops", with = "crate::serialized::drops"))]
     dropped_by: [Count; Reason::COUNT],
     /// Waiting now: packets, and bytes charged.
     pub waiting: Count,
     /// The most bytes ever charged.
+    #[cfg_attr(feature = "serde", serde(rename = "peak_bytes"))]
     pub peak: Bytes,
 }
 
@@ -165,9 +168,12 @@ impl Counters {
 
 /// Memory bandwidth: bytes read from the buffer's cells, charged sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MemoryReads {
     /// To be sent.
+    #[cfg_attr(feature = "serde", serde(rename = "transmission_bytes"))]
     pub transmission: Bytes,
     /// To be thrown away (pushed out or expelled).
+    #[cfg_attr(feature = "serde", serde(rename = "expulsion_bytes"))]
     pub expulsion: Bytes,
 }

@@ -91,6 +91,8 @@ pub mod random;
 pub mod rank;
 mod rank_tree;
 pub mod schedule;
+#[cfg(feature = "serde")]
+mod serialized;
 mod switch;
 pub mod trim;
 pub mod units;

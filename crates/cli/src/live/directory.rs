@@ -46,11 +46,11 @@ pub(super) fn give_to(out: &Path, identity: Identity) -> Result<(), Failure> {
     }
     let names = names().map_err(|error| cannot_write(&name, &error))?;
     if let Some(other) = names.iter().find(|own| !OWN.contains(&own.as_str())) {
-        return Err(Failure::Input(format!(
-            "error: {name}: the switch acts as user {}, which cannot write there, and there are other files (`{other}`)\n  \
-             help: give a directory of its own as live.out, `chown {} {name}`, or set live.user",
-            identity.user, identity.user
-        )));
+        let user = identity.user;
+        let problem =
+            format!("the switch acts as user {user}, which cannot write there, and there are other files (`{other}`)");
+        let help = format!("give a directory of its own as live.out, `chown {user} {name}`, or set live.user");
+        return Err(Failure::refused(name, problem, help));
     }
     chown(".", Some(identity.user), Some(identity.group)).map_err(|error| cannot_write(&name, &error))
 }

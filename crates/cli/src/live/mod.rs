@@ -42,22 +42,22 @@ pub(crate) fn run(args: &LiveArgs) -> Result<(), Failure> {
         return print(&offline::run(&config, &settings)?);
     }
     let identity = privileges::choose(config.run.user.as_deref()).map_err(|error| {
-        Failure::Input(format!("error: {file}: live.user: {error}\n  help: give an account of this machine"))
+        Failure::refused(&file, format_args!("live.user: {error}"), "give an account of this machine")
     })?;
     clean_up_on_interrupt();
-    signals::note_hangups().map_err(|error| Failure::Input(format!("error: signals cannot be handled: {error}")))?;
+    signals::note_hangups().map_err(|error| Failure::refused("signals cannot be handled", error, ""))?;
     let (handle, ear) = handle::pair();
     let interfaces = Interfaces::new(&config);
     let source = Source { file: &file, text: &text, changes: &changes, settings: &settings };
     let start = Start { handle: &handle, config: &config, settings: &settings, args, identity };
     let Some(script) = &args.script else {
-        let runtime = Runtime::new(config.clone(), source, interfaces, ear).map_err(Failure::Input)?;
+        let runtime = Runtime::new(config.clone(), source, interfaces, ear)?;
         return start.serve(runtime, None);
     };
     let script_text = read_text(script)?;
     let stage = Stage::new(forebay_script::file::read(&script.display().to_string(), &script_text)?);
     let interfaces = ScriptedInterfaces::new(interfaces, stage.clone());
-    let runtime = Runtime::new(config.clone(), source, interfaces, ear).map_err(Failure::Input)?;
+    let runtime = Runtime::new(config.clone(), source, interfaces, ear)?;
     // It is opened now: who the switch acts as later may not write there.
     let trace = args.trace.as_ref().map(|path| Ok((path, directory::private_file(path)?)));
     let trace = trace
@@ -97,7 +97,7 @@ impl Start<'_> {
         };
         stop_gently();
         // Whoever handles frames needs no more than what is open; interfaces that come back are opened by a thread that the runtime has started.
-        let given_up = |error| Failure::Input(format!("error: privileges cannot be given up: {error}"));
+        let given_up = |error| Failure::refused("privileges cannot be given up", error, "");
         let loop_thread = privileges::spawn_switch("switch", move || runtime.run()).map_err(given_up)?;
         privileges::drop_all().map_err(given_up)?;
         if config.run.out.is_some() {
@@ -118,10 +118,10 @@ impl Start<'_> {
         watcher.finish(last.as_ref(), config)?;
         match end {
             Ok(Some(End::Asked)) => Ok(()),
-            Ok(Some(End::Time(end))) => Err(Failure::Input(format!("error: {end}\n  help: start the switch again"))),
-            Ok(None) | Err(_) => Err(Failure::Input(
-                "error: the switch has come to an unexpected end; this is a fault of forebay".to_owned(),
-            )),
+            Ok(Some(End::Time(end))) => Err(Failure::refused("", end, "start the switch again")),
+            Ok(None) | Err(_) => {
+                Err(Failure::refused("", "the switch has come to an unexpected end; this is a fault of forebay", ""))
+            }
         }
     }
 
@@ -138,7 +138,7 @@ impl Start<'_> {
         }
         // Whoever has the socket has the directory: the files of another switch stay as they are.
         let server = forebay_control::serve(self.handle.clone(), self.config.http.clone(), control)
-            .map_err(|error| Failure::Input(format!("error: {place}{error}")))?;
+            .map_err(|error| Failure::refused("", format_args!("{place}{error}"), ""))?;
         let Some(out) = &run.out else { return Ok((server, None)) };
         directory::give_to(out, self.identity)?;
         directory::write_whole("switch.toml", self.settings)?;
@@ -192,16 +192,14 @@ impl Watcher {
         let Some(last) = last else { return Ok(()) };
         let whole = self.timeline.take().is_none_or(|timeline| timeline.finish(last));
         let counters = config.run.out.as_ref().map_or(Ok(()), |_| {
-            let text = format!("{:#}\n", forebay_control::json::snapshot(last));
+            let text = format!("{:#}\n", serde_json::json!(**last));
             directory::write_whole("counters.json", &text)
         });
         print(&forebay_control::view::render(last, None, terminal_width(), false))?;
         counters?;
         match whole {
             true => Ok(()),
-            false => Err(Failure::Input(
-                "error: the end of timeline.csv could not be written\n  help: make room for it".to_owned(),
-            )),
+            false => Err(Failure::refused("", "the end of timeline.csv could not be written", "make room for it")),
         }
     }
 }

@@ -77,8 +77,8 @@ pub(super) fn run(config: &LiveConfig, text: &str) -> Result<String, Failure> {
         let Interface::Capture { read, write } = interface else { continue };
         if let Some(path) = read {
             let bytes = std::fs::read(path).map_err(|error| {
-                let problem = format!("error: {}: cannot read it: {error}", path.display());
-                Failure::Input(format!("{problem}\n  help: check the name, or make a capture with tcpdump -w"))
+                let problem = format!("cannot read it: {error}");
+                Failure::refused(path.display(), problem, "check the name, or make a capture with tcpdump -w")
             })?;
             files.push((port, path, bytes));
         }
@@ -102,7 +102,7 @@ pub(super) fn run(config: &LiveConfig, text: &str) -> Result<String, Failure> {
         failure: None,
     };
     let pool = Pool::new(config.run.frames, config.run.frame)
-        .map_err(|error| Failure::Input(format!("error: live.frames: {error}\n  help: give fewer")))?;
+        .map_err(|error| Failure::refused("live.frames", error, "give fewer"))?;
     let parts = Parts {
         pool,
         forwarding: config.forwarding.build(config.interfaces.len(), 0),
@@ -150,7 +150,8 @@ struct Sink(Output);
 impl std::io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.write(bytes).map(|()| bytes.len()).map_err(|failure| match failure {
-            Failure::Input(text) => std::io::Error::other(text),
+            Failure::Input(error) => std::io::Error::other(error),
+            Failure::Said(text) => std::io::Error::other(text),
             Failure::Interrupted | Failure::Findings => std::io::ErrorKind::Interrupted.into(),
         })
     }
@@ -169,28 +170,26 @@ fn open_capture(path: &Path) -> Result<(String, Writer<Sink>), Failure> {
 }
 
 fn stopped_because(stopped: Stopped<Failure>, name: impl Fn(usize) -> String) -> Failure {
-    let problem = match stopped {
+    let (place, problem, help) = match stopped {
         Stopped::Output(failure) => return failure,
         Stopped::Time(end) => return replay::too_late(end),
-        Stopped::Capture(port, bad) => {
-            format!("error: {}: {bad}\n  help: check it with `capinfos`, or make it again", name(port))
+        Stopped::Capture(port, bad) => (name(port), bad.to_string(), "check it with `capinfos`, or make it again"),
+        Stopped::Cut(port, frame, length) => {
+            let problem = format!("frame {frame}: only a part of its {length} bytes was captured");
+            (name(port), problem, "capture whole frames (tcpdump -s 0)")
         }
-        Stopped::Cut(port, frame, length) => format!(
-            "error: {}: frame {frame}: only a part of its {length} bytes was captured\n  help: capture whole frames (tcpdump -s 0)",
-            name(port)
-        ),
-        Stopped::TooLate(port, frame) => format!(
-            "error: {}: frame {frame}: it was captured more than 213 days after the first\n  help: give captures of one time",
-            name(port)
-        ),
-        Stopped::TooLong(port, length) => format!(
-            "error: {}: a frame of {length} bytes does not fit a piece of memory\n  help: set live.frame to 4096, 8192 or 16384",
-            name(port)
-        ),
+        Stopped::TooLate(port, frame) => {
+            let problem = format!("frame {frame}: it was captured more than 213 days after the first");
+            (name(port), problem, "give captures of one time")
+        }
+        Stopped::TooLong(port, length) => {
+            let problem = format!("a frame of {length} bytes does not fit a piece of memory");
+            (name(port), problem, "set live.frame to 4096, 8192 or 16384")
+        }
         Stopped::NoPiece => {
-            "error: live.frames: all pieces of memory hold frames that wait\n  help: give more, at least as many as the buffer has packets"
-                .to_owned()
+            let problem = "all pieces of memory hold frames that wait".to_owned();
+            ("live.frames".to_owned(), problem, "give more, at least as many as the buffer has packets")
         }
     };
-    Failure::Input(problem)
+    Failure::refused(place, problem, help)
 }

@@ -1,6 +1,7 @@
 //! A switch as a service of systemd: it says when it is ready, reads its file again on SIGHUP, and says that it is alive.
 
 use forebay_live::handle::Handle;
+use forebay_settings::Diagnostic;
 use sd_notify::NotifyState;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -46,7 +47,8 @@ impl Service {
         }
         let name = self.file.display();
         let read = std::fs::read_to_string(&self.file).map_err(|error| {
-            format!("error: {name}: cannot read it: {error}\n  help: let the user that the switch acts as read it")
+            let help = "let the user that the switch acts as read it";
+            Diagnostic::of_file(name.to_string(), format!("cannot read it: {error}"), help).to_string()
         });
         let status = match read.and_then(|text| handle.reload(text)) {
             Ok(()) => format!("{name}: read again, and in force"),

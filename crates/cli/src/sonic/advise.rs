@@ -43,8 +43,7 @@ pub(super) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let config = read_sound(path)?;
     let goals = read_goals(&args.goal.display().to_string(), &read_text(&args.goal)?)?;
     let advice = advise(&path.display().to_string(), &read_text(path)?, args.config.chip.as_deref(), &goals)?;
-    let patch =
-        serde_json::to_string_pretty(&advice.patch).map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let patch = serde_json::to_string_pretty(&advice.patch).map_err(|error| Failure::refused("", error, ""))?;
     let mut outputs = Outputs::new(args.replace.force);
     [path, &args.goal].into_iter().for_each(|input| outputs.reads(input));
     if let Some(out) = &args.patch {

@@ -109,12 +109,6 @@ struct HardwareArgs {
     json: bool,
 }
 
-impl From<SonicError> for Failure {
-    fn from(error: SonicError) -> Self {
-        Self::Input(error.to_string())
-    }
-}
-
 pub(crate) fn run(args: &SonicArgs) -> Result<(), Failure> {
     match &args.command {
         SonicCommand::Predict(args) => predict_config(args),
@@ -130,7 +124,7 @@ fn read(path: &Path) -> Result<Config, Failure> {
 }
 
 fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::refused("", error, ""))?;
     print(&(text + "\n"))
 }
 
@@ -140,12 +134,9 @@ fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 fn read_sound(path: &Path) -> Result<Config, Failure> {
     let config = read(path)?;
     if let Some(error) = config.findings.list().iter().find(|finding| finding.severity == Severity::Error) {
-        let file = path.display();
-        let more = "`forebay sonic lint` shows all that is wrong";
-        return Err(Failure::Input(format!(
-            "error: {file}: {}: {}\n  help: {}; {more}",
-            error.keys[0], error.why, error.cure
-        )));
+        let problem = format!("{}: {}", error.keys[0], error.why);
+        let help = format!("{}; `forebay sonic lint` shows all that is wrong", error.cure);
+        return Err(Failure::refused(path.display(), problem, help));
     }
     Ok(config)
 }

@@ -5,6 +5,7 @@ mod book;
 mod commands;
 mod deep_input;
 mod demo;
+mod dependencies;
 mod live;
 #[path = "../common/pages.rs"]
 mod pages;

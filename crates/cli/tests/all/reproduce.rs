@@ -76,7 +76,7 @@ fn figures_are_listed_and_unknown_ones_refused() {
     std::fs::write(directory.path().join("bad.json"), "{}").unwrap();
     let error = refused(directory.path(), "reproduce --render bad.json --docs .");
     assert!(
-        error.contains("bad.json: scale: is missing") && error.contains("help: give a reproduction.json.gz"),
+        error.contains("bad.json: missing field `version`") && error.contains("help: give a reproduction.json.gz"),
         "{error}"
     );
     assert_eq!(files(directory.path()).len(), 2, "nothing was written");

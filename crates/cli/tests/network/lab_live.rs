@@ -52,7 +52,7 @@ impl Lab {
     }
 
     fn snapshot(&self) -> Value {
-        self.client().snapshot().unwrap()
+        serde_json::to_value(self.client().snapshot().unwrap()).unwrap()
     }
 
     fn set(&self, key: &str, value: &str) {

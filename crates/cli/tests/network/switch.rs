@@ -133,7 +133,7 @@ impl Switch {
             while !is_over.load(Relaxed) {
                 // Others may have taken all places for a moment.
                 if let Ok(snapshot) = Client::connect(&path).and_then(|mut client| client.snapshot()) {
-                    assert_eq!(snapshot["books"]["missing"], 0, "{}", snapshot["books"]);
+                    assert_eq!(snapshot.books.missing(), 0, "{:?}", snapshot.books);
                     checks += 1;
                 }
                 thread::sleep(Duration::from_millis(500));
@@ -147,7 +147,7 @@ impl Switch {
     }
 
     pub(crate) fn snapshot(&self) -> Value {
-        self.client().snapshot().unwrap()
+        serde_json::to_value(self.client().snapshot().unwrap()).unwrap()
     }
 }
 

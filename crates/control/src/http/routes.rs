@@ -4,9 +4,10 @@ use super::events::{Subscription, Subscriptions};
 use super::request::Head;
 use super::response::{Response, Status};
 use crate::socket::FIRST_SNAPSHOT;
-use crate::{json, keys, metrics, page};
+use crate::{keys, metrics, page};
 use forebay_live::handle::{GONE, Handle};
 use forebay_live::snapshot::Snapshot;
+use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -78,7 +79,7 @@ impl Routes {
     fn written(&self, snapshot: &Snapshot) -> Arc<str> {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if written.0 != snapshot.sequence {
-            *written = (snapshot.sequence, json::snapshot(snapshot).to_string().into());
+            *written = (snapshot.sequence, json!(snapshot).to_string().into());
         }
         Arc::clone(&written.1)
     }

@@ -26,7 +26,7 @@ fn a_client_looks_changes_and_stops() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left there");
     let mut client = Client::connect(&path).unwrap();
     let snapshot = client.snapshot().unwrap();
-    assert_eq!((&snapshot["policy"], &snapshot["ports"][3]["name"]), (&"dt".into(), &"fb-h4".into()));
+    assert_eq!((snapshot.policy.as_str(), snapshot.ports[3].name.as_str()), ("dt", "fb-h4"));
     assert!(client.settings().unwrap().contains("alpha = 1"));
     client.set([("policy.alpha", "0.25"), ("interface.0.rate", "20Mbps")]).unwrap();
     assert!(client.settings().unwrap().contains("alpha = 0.25"));

@@ -1,7 +1,7 @@
 //! What a switch looks like in JSON, to Prometheus and on a terminal.
 
 use crate::fake;
-use forebay_control::{json, metrics, view};
+use forebay_control::{metrics, view};
 use forebay_live::snapshot::Snapshot;
 use forebay_tm::Duration;
 use std::collections::{HashMap, HashSet};
@@ -25,13 +25,13 @@ fn the_json_of_a_snapshot() {
     let (_, mut now) = moments(&[("policy.kind", "occamy"), ("policy.alpha", "2")]);
     now.ports.truncate(1);
     now.recent.truncate(2);
-    insta::assert_snapshot!(serde_json::to_string_pretty(&json::snapshot(&now)).unwrap());
+    insta::assert_snapshot!(serde_json::to_string_pretty(&now).unwrap());
 }
 
 #[test]
 fn thresholds_that_are_not_there_are_null() {
     let (_, now) = moments(&[("policy.kind", "cs")]);
-    assert!(json::snapshot(&now)["ports"][0]["queues"][1]["threshold_bytes"].is_null());
+    assert!(serde_json::json!(now)["ports"][0]["queues"][1]["threshold_bytes"].is_null());
     assert!(!metrics::text(&now).contains("forebay_queue_threshold_bytes{"));
 }
 

@@ -7,7 +7,7 @@ pub mod record;
 pub mod simulate;
 
 use crate::congestion::{Kernel, Loaded};
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::layout::Layout;
 use crate::network::{self, HostSettings, Lock};
 use crate::program::{cannot_start, in_namespace, run};
@@ -48,7 +48,7 @@ pub struct ScriptFile {
 impl ScriptFile {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| LabError::of_file(path, "read", &error))?;
+        let text = std::fs::read_to_string(path).map_err(|error| error::of_file(path, "read", &error))?;
         let script = forebay_script::file::read(&path.display().to_string(), &text)?;
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         Ok(Self { path: path.to_owned(), name, script })
@@ -78,7 +78,7 @@ impl Stage {
     /// The kernel's name of a congestion control. DCTCP is loaded from `dctcp.bpf.c` in the script's directory or the one above.
     fn congestion_control(&self, file: &ScriptFile) -> Result<String> {
         let name = file.script.congestion_control.name();
-        let kind = TransportConfig::named(name).ok_or_else(|| LabError::new(name, "this is a fault of forebay"))?.kind;
+        let kind = TransportConfig::named(name).ok_or_else(|| error::problem(name, "this is a fault of forebay"))?.kind;
         if name == "dctcp" && !Kernel::ask().has_dctcp() {
             let beside = file.path.parent().unwrap_or(Path::new(""));
             let places = [beside.join("dctcp.bpf.c"), beside.join("../dctcp.bpf.c")];
@@ -90,7 +90,7 @@ impl Stage {
         }
         match Kernel::ask().choose(&kind)? {
             Some(chosen) if chosen.instead_of.is_none() => Ok(chosen.name),
-            _ => Err(LabError::new(format_args!("the kernel has no {name}"), "load it, or leave the script out")),
+            _ => Err(error::problem(format_args!("the kernel has no {name}"), "load it, or leave the script out")),
         }
     }
 
@@ -113,7 +113,7 @@ impl Stage {
         network::up(&self.layout, &settings, &self.held)?;
         let state = network::state_directory(&self.layout.prefix);
         let directory = state.join("sw");
-        std::fs::create_dir_all(&directory).map_err(|error| LabError::of_file(&directory, "make", &error))?;
+        std::fs::create_dir_all(&directory).map_err(|error| error::of_file(&directory, "make", &error))?;
         let (switch_path, trace_path) = (state.join("sw.toml"), state.join("trace"));
         // That of the script before.
         let _ = std::fs::remove_file(&trace_path);
@@ -126,9 +126,9 @@ impl Stage {
             port.rate = script.rate;
         }
         let text = switch_file::write(&layout, 0, &config, &treatment, &directory);
-        std::fs::write(&switch_path, text).map_err(|error| LabError::of_file(&switch_path, "write", &error))?;
+        std::fs::write(&switch_path, text).map_err(|error| error::of_file(&switch_path, "write", &error))?;
         let forebay = own_program()?;
-        let path = std::path::absolute(&file.path).map_err(|error| LabError::of_file(&file.path, "find", &error))?;
+        let path = std::path::absolute(&file.path).map_err(|error| error::of_file(&file.path, "find", &error))?;
         let arguments = ["--script".as_ref(), path.as_os_str(), "--trace".as_ref(), trace_path.as_os_str()];
         let command = self.command(&self.layout.switches[0].namespace, &forebay);
         let mut switch = SwitchProcess::start_with(command, &switch_path, &directory, &arguments)?;
@@ -144,16 +144,15 @@ impl Stage {
         sender.go()?;
         let longest = Duration::from_nanos(script.limit.ps() / 1_000) + PATIENCE;
         if !switch.wait(longest) {
-            return Err(LabError::new("the switch does not come to the end of the script", "see its log"));
+            return Err(error::problem("the switch does not come to the end of the script", "see its log"));
         }
         receiver.check()?;
         sender.check()?;
-        let text =
-            std::fs::read_to_string(&trace_path).map_err(|error| LabError::of_file(&trace_path, "read", &error))?;
-        let trace = Trace::parse(&text).map_err(|problem| LabError::new(problem, "this is a fault of forebay"))?;
+        let text = std::fs::read_to_string(&trace_path).map_err(|error| error::of_file(&trace_path, "read", &error))?;
+        let trace = Trace::parse(&text).map_err(|problem| error::problem(problem, "this is a fault of forebay"))?;
         match trace.unfinished(script) {
             None => Ok(trace),
-            Some(flow) => Err(LabError::new(
+            Some(flow) => Err(error::problem(
                 format_args!("{}: flow {flow} has not come to its end within {}", file.path.display(), script.limit),
                 "give the script a longer limit, or look at what it does to the flow",
             )),
@@ -205,7 +204,7 @@ impl Actor {
         let mut own = Self { child, problems };
         if line.trim() != "ready" {
             own.end();
-            return Err(LabError::new(format_args!("a host does not begin: {}", line.trim()), "try again"));
+            return Err(error::problem(format_args!("a host does not begin: {}", line.trim()), "try again"));
         }
         Ok(own)
     }
@@ -213,7 +212,7 @@ impl Actor {
     /// What went wrong so far.
     fn check(&self) -> Result<()> {
         match self.problems.try_recv() {
-            Ok(problem) => Err(LabError::new(format_args!("a host of the script: {problem}"), "try again")),
+            Ok(problem) => Err(error::problem(format_args!("a host of the script: {problem}"), "try again")),
             Err(_) => Ok(()),
         }
     }
@@ -227,7 +226,7 @@ impl Actor {
 
     fn go(&mut self) -> Result<()> {
         let told = self.child.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(b"go\n"));
-        told.map_err(|error| LabError::new(format_args!("a host is gone: {error}"), "try again"))
+        told.map_err(|error| error::problem(format_args!("a host is gone: {error}"), "try again"))
     }
 }
 

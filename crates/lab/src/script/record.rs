@@ -1,7 +1,7 @@
 //! Recorded traces: what the kernel sent, kept as text beside the scripts.
 
 use super::{ScriptFile, Stage};
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use crate::program::run;
 use forebay_script::compare::Comparison;
 use forebay_script::trace::Trace;
@@ -49,10 +49,10 @@ pub fn read(file: &ScriptFile, directory: Option<&Path>) -> Result<Trace> {
     let path = path_of(file, directory);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         let problem = format!("{}: cannot read the recorded trace: {error}", path.display());
-        LabError::new(problem, format_args!("record it, as root: forebay lab script --record {}", file.path.display()))
+        error::problem(problem, format_args!("record it, as root: forebay lab script --record {}", file.path.display()))
     })?;
     Trace::parse(&text).map_err(|problem| {
-        LabError::new(format_args!("{}: {problem}", path.display()), "record it again with --record")
+        error::problem(format_args!("{}: {problem}", path.display()), "record it again with --record")
     })
 }
 
@@ -63,8 +63,8 @@ pub fn keep(file: &ScriptFile, directory: Option<&Path>, (mut trace, agreement):
     trace.about = about.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let path = path_of(file, directory);
     if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent).map_err(|error| LabError::of_file(parent, "make", &error))?;
+        std::fs::create_dir_all(parent).map_err(|error| error::of_file(parent, "make", &error))?;
     }
-    std::fs::write(&path, trace.to_string()).map_err(|error| LabError::of_file(&path, "write", &error))?;
+    std::fs::write(&path, trace.to_string()).map_err(|error| error::of_file(&path, "write", &error))?;
     Ok(trace)
 }

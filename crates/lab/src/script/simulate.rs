@@ -1,7 +1,7 @@
 //! Scripts in the simulator: the same network, the same packets, the same list.
 
 use super::ScriptFile;
-use crate::error::{LabError, Result};
+use crate::error::{self, Result};
 use forebay_script::file::{HEADER, MSS, ReceiveBuffer, Script};
 use forebay_script::trace::Trace;
 use forebay_sim::engine;
@@ -24,7 +24,7 @@ pub fn missing(script: &Script) -> Option<&'static str> {
 pub fn simulate(file: &ScriptFile) -> Result<Trace> {
     let script = &file.script;
     let mut scenario = Scenario::read(&file.name, &text(script), &[])
-        .map_err(|error| LabError::new(format_args!("{}: {error}", file.name), "this is a fault of forebay"))?;
+        .map_err(|error| error::problem(format_args!("{}: {error}", file.name), "this is a fault of forebay"))?;
     scenario.switches[0].script = Some(Arc::new(script.clone()));
     let flows = script.flows.iter().map(|flow| FlowSpec {
         start: Instant::ZERO + flow.start,

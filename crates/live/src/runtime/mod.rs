@@ -15,6 +15,7 @@ use crate::settings::LiveConfig;
 use crate::settings_worker::{Order, SettingsWorker};
 use crate::snapshot::Cost;
 use crate::switch::{Switch, Timer, Trouble};
+use forebay_settings::Diagnostic;
 use forebay_tm::drive::EndOfTime;
 use forebay_tm::{Instant, Tm};
 use snapshots::Journal;
@@ -101,22 +102,23 @@ pub struct Source<'a> {
 
 impl<O: Opener> Runtime<O> {
     /// Opens all ports; the error names the one that cannot be opened.
-    pub fn new(config: LiveConfig, source: Source<'_>, mut opener: O, ear: SwitchHandle) -> Result<Self, String> {
+    pub fn new(config: LiveConfig, source: Source<'_>, mut opener: O, ear: SwitchHandle) -> Result<Self, Diagnostic> {
         let run = &config.run;
         let mut pool = Pool::new(run.frames, run.frame).map_err(|error| {
-            format!(
-                "error: {}: live.frames: {} pieces of {} bytes: {error}\n  help: give fewer",
-                source.file, run.frames, run.frame
-            )
+            let problem = format!("live.frames: {} pieces of {} bytes: {error}", run.frames, run.frame);
+            Diagnostic::of_file(source.file, problem, "give fewer")
         })?;
-        opener.prepare(&pool).map_err(|error| format!("error: no threads for ports: {error}"))?;
+        let no_thread = |what: &str| {
+            let what = what.to_owned();
+            move |error| Diagnostic::of_file("", format!("{what}: {error}"), "")
+        };
+        opener.prepare(&pool).map_err(no_thread("no threads for ports"))?;
         let mut ports = Vec::new();
         for (number, interface) in config.interfaces.iter().enumerate() {
             let name = interface.name(number);
-            let port = opener
-                .open(number)
-                .and_then(|opened| O::join(opened, &mut pool))
-                .map_err(|error| format!("error: {}: interface.{number}: {name}: {error}", source.file))?;
+            let port = opener.open(number).and_then(|opened| O::join(opened, &mut pool)).map_err(|error| {
+                Diagnostic::of_file(source.file, format!("interface.{number}: {name}: {error}"), "")
+            })?;
             ports.push(Attached::new(name, Some(port)));
         }
         let parts = Parts {
@@ -138,8 +140,8 @@ impl<O: Opener> Runtime<O> {
             config: config.clone(),
             settings: source.settings.to_owned(),
         };
-        let orders = book.open(requests).map_err(|error| format!("error: no thread for settings: {error}"))?;
-        let keeper = PortKeeper::start(opener).map_err(|error| format!("error: no thread for ports: {error}"))?;
+        let orders = book.open(requests).map_err(no_thread("no thread for settings"))?;
+        let keeper = PortKeeper::start(opener).map_err(no_thread("no thread for ports"))?;
         Ok(Self {
             switch: Switch::new(ports, path, clock),
             keeper: Some(keeper),
@@ -280,7 +282,8 @@ impl<O: Opener> Runtime<O> {
                 let swapped = self.switch.path().reconfigure(settled.tm, settled.classifier, settled.treatment);
                 self.changed += u64::from(swapped.is_ok());
                 // The settings worker waits for it, or has ended with the program.
-                let _ = answer.send(swapped.map_err(|error| format!("error: {error}")));
+                let _ =
+                    answer.send(swapped.map_err(|error| Diagnostic::of_file("", error.to_string(), "").to_string()));
                 false
             }
         }

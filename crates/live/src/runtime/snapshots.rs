@@ -3,7 +3,7 @@
 use super::{Opener, Runtime};
 use crate::dataplane::FrameObserver;
 use crate::port::Port as _;
-use crate::snapshot::{Cost, Fate, Loss, PortState, QueueState, RECENT, Snapshot};
+use crate::snapshot::{Cost, Fate, Loss, Pieces, PortState, QueueState, RECENT, Snapshot};
 use forebay_tm::View as _;
 use forebay_tm::{Eviction, Instant, Packet, Reason, Verdict};
 use std::time;
@@ -104,7 +104,7 @@ impl<O: Opener> Runtime<O> {
         }
         let recent = std::mem::replace(&mut path.observer().recent, Vec::with_capacity(RECENT));
         let last_drops = path.observer().last.iter().flatten().flatten().copied().collect();
-        let pieces = (path.pool().pieces(), path.pool().free());
+        let pieces = Pieces { all: path.pool().pieces(), free: path.pool().free() };
         let unforwarded = path.unforwarded();
         let books = path.books();
         // Tests have this checked at every snapshot, 20 times a second; others see it.

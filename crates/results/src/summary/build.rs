@@ -326,8 +326,12 @@ mod tests {
     #[test]
     fn errors_in_json_say_where() {
         let text = busy().to_json().replacen("\"flows\": 410", "\"flows\": -1", 1);
-        assert_eq!(Summary::from_json(&text).unwrap_err(), "flows[0].flows: not a whole number");
-        assert!(Summary::from_json("{").unwrap_err().starts_with("not JSON"));
-        assert_eq!(Summary::from_json("{}").unwrap_err(), "run: is missing");
+        assert!(
+            Summary::from_json(&text)
+                .unwrap_err()
+                .starts_with("flows[0].flows: invalid value: integer `-1`, expected u64")
+        );
+        assert!(Summary::from_json("{").unwrap_err().contains("EOF while parsing"));
+        assert!(Summary::from_json("{}").unwrap_err().contains("missing field `run`"));
     }
 }

@@ -1,40 +1,36 @@
 //! Priority flow control in few numbers.
 
-use crate::json::record;
 use crate::text::{count, time};
 use forebay_sim::measure::RunResult;
 use forebay_sim::measure::pauses::DeadlockRecord;
 use forebay_sim::scenario::{NicSetup, Scenario};
 use forebay_tm::Instant;
+use serde::{Deserialize, Serialize};
 
-record! {
-    /// What priority flow control did.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct PauseSummary {
-        /// Times that a priority group asked for pause.
-        pub requests: u64,
-        /// Frames sent.
-        pub frames: u64,
-        /// Storms that watchdogs saw.
-        pub storms: u64,
-        /// Flows that waited for a pause that was for a queue that they did not go to.
-        pub victims: u64,
-        /// Cycles of paused queues.
-        pub deadlocks: Vec<DeadlockInfo>,
-    }
+/// What priority flow control did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseSummary {
+    /// Times that a priority group asked for pause.
+    pub requests: u64,
+    /// Frames sent.
+    pub frames: u64,
+    /// Storms that watchdogs saw.
+    pub storms: u64,
+    /// Flows that waited for a pause that was for a queue that they did not go to.
+    pub victims: u64,
+    /// Cycles of paused queues.
+    pub deadlocks: Vec<DeadlockInfo>,
 }
 
-record! {
-    /// A deadlock.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct DeadlockInfo {
-        /// When it was found.
-        pub found_ps: u64,
-        /// When it was seen to be gone, if it was.
-        pub until_ps: Option<u64>,
-        /// The egress queues, each of which waits for the next, and the last for the first.
-        pub cycle: Vec<String>,
-    }
+/// A deadlock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadlockInfo {
+    /// When it was found.
+    pub found_ps: u64,
+    /// When it was seen to be gone, if it was.
+    pub until_ps: Option<u64>,
+    /// The egress queues, each of which waits for the next, and the last for the first.
+    pub cycle: Vec<String>,
 }
 
 impl PauseSummary {

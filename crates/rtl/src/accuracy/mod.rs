@@ -13,7 +13,7 @@ mod traffic;
 use asked::Unit;
 use forebay_tm::admit::{AbmConfig, FlexibleBufferConfig, PolicyConfig};
 use forebay_tm::{Duration, PerQueue};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 /// A form of a unit, under the name of its row of costs.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ const ALPHA_SHIFTS: [u32; CLASSES] = [6, 5, 4, 3, 3, 2, 2, 1];
 /// Cycles of ABM's window, as a logarithm: 8.2 us at 1 GHz, in which a port sends 1,024 cells.
 const LOG_WINDOW: u32 = 13;
 /// Where the values of something lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// The least.
     pub min: f64,
@@ -75,7 +75,7 @@ impl Distribution {
 }
 
 /// Verdicts that differ from the core's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Differences {
     /// Packets that the core rejects and the unit would admit.
     pub admitted: u64,
@@ -91,7 +91,7 @@ impl Differences {
 }
 
 /// How accurate a unit is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// The unit's name, that of its row of costs.
     pub name: String,
@@ -107,46 +107,6 @@ pub struct Accuracy {
     pub whole: Differences,
     /// In a switch in which the unit decides, packets whose fate differs from that in the core.
     pub closed: Differences,
-}
-
-impl Accuracy {
-    /// As JSON.
-    pub fn to_json(&self) -> Value {
-        let Distribution { min, p1, p50, p99, max } = self.ratio;
-        let differences = |of: Differences| json!({ "admitted": of.admitted, "rejected": of.rejected });
-        json!({
-            "name": self.name,
-            "ratio": {
-                "min": min, "p1": p1, "p50": p50, "p99": p99, "max": max
-            },
-            "arrivals": self.arrivals, "rejected": self.rejected,
-            "product": differences(self.product), "whole": differences(self.whole), "closed": differences(self.closed),
-        })
-    }
-
-    /// What [`Accuracy::to_json`] gave.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        let ratio = |key: &str| value["ratio"][key].as_f64();
-        let differences = |key: &str| {
-            let of = &value[key];
-            Some(Differences { admitted: of["admitted"].as_u64()?, rejected: of["rejected"].as_u64()? })
-        };
-        Some(Self {
-            name: value["name"].as_str()?.to_owned(),
-            ratio: Distribution {
-                min: ratio("min")?,
-                p1: ratio("p1")?,
-                p50: ratio("p50")?,
-                p99: ratio("p99")?,
-                max: ratio("max")?,
-            },
-            arrivals: value["arrivals"].as_u64()?,
-            rejected: value["rejected"].as_u64()?,
-            product: differences("product")?,
-            whole: differences("whole")?,
-            closed: differences("closed")?,
-        })
-    }
 }
 
 /// Everything: the units of FB, then those of ABM.

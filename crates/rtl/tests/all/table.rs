@@ -1,6 +1,6 @@
 //! `docs/rtl.json` is what Yosys and the models say, and `docs/rtl.md` is made from it.
 
-use forebay_rtl::accuracy::{self, Accuracy};
+use forebay_rtl::accuracy;
 use forebay_rtl::page::{self, Results};
 use forebay_rtl::units::{UNITS, Unit};
 use forebay_rtl::{sources, tools, yosys};
@@ -15,7 +15,7 @@ fn docs(name: &str) -> String {
 
 fn committed() -> Results {
     let value: Value = serde_json::from_str(&docs("rtl.json")).expect("JSON");
-    Results::from_json(&value, "docs/rtl.json").unwrap_or_else(|problem| panic!("{problem}"))
+    Results::from_json(value, "docs/rtl.json").unwrap_or_else(|problem| panic!("{problem}"))
 }
 
 #[test]
@@ -59,7 +59,6 @@ fn the_costs_are_what_yosys_says() {
 
 #[test]
 fn the_accuracy_is_what_the_models_say() {
-    let committed: Vec<Value> = committed().accuracy.iter().map(Accuracy::to_json).collect();
-    let now: Vec<Value> = accuracy::all().iter().map(Accuracy::to_json).collect();
+    let (committed, now) = (committed().accuracy, accuracy::all());
     assert_eq!(now, committed, "{HELP}");
 }

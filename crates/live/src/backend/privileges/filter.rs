@@ -144,7 +144,7 @@ mod tests {
     fn other_calls_are_refused() {
         for may_attach in [false, true] {
             let refused = std::thread::spawn(move || {
-                super::super::capabilities::bound(&[]).unwrap();
+                super::super::capabilities::bound(rustix::thread::CapabilitySet::empty()).unwrap();
                 install(may_attach).unwrap();
                 // SAFETY: no memory is involved; the numbers are no descriptors, and what would do harm is refused.
                 let errors = unsafe {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn what_is_refused_says_so() {
         let refused = std::thread::spawn(|| {
-            super::super::capabilities::bound(&[]).unwrap();
+            super::super::capabilities::bound(rustix::thread::CapabilitySet::empty()).unwrap();
             install(false).unwrap();
             // SAFETY: no memory is involved.
             let result = unsafe { libc::syscall(libc::SYS_unshare, 0) };

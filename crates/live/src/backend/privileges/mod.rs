@@ -7,14 +7,15 @@ mod capabilities;
 mod filter;
 mod user;
 
-use capabilities::{BPF, NET_ADMIN, NET_RAW};
+use capabilities::Set;
+use rustix::process::{Resource, Rlimit, setpriority_process, setrlimit};
 use std::io;
 use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 pub use user::{Identity, choose, chosen, own_user, owner};
 
 /// Keeps these capabilities and no others; where a user was chosen, acts as that one, and makes only the system calls of a switch.
-fn give_up_all_but(kept: &[u32]) -> io::Result<()> {
+fn give_up_all_but(kept: Set) -> io::Result<()> {
     capabilities::bound(kept)?;
     user::act()?;
     capabilities::keep(kept)?;
@@ -26,16 +27,14 @@ fn give_up_all_but(kept: &[u32]) -> io::Result<()> {
 
 /// Keeps what it takes to attach to interfaces again: CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF.
 pub fn drop() -> io::Result<()> {
-    let unlimited = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // The kernel counts the frames' memory against this limit when AF_XDP gets it again. Not everyone may raise it.
-    // SAFETY: the kernel reads the structure, which lives longer than the call.
-    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const unlimited) };
-    give_up_all_but(&[NET_ADMIN, NET_RAW, BPF])
+    let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
+    give_up_all_but(Set::NET_ADMIN | Set::NET_RAW | Set::BPF)
 }
 
 /// Keeps none at all: for threads that only work with what is open already.
 pub fn drop_all() -> io::Result<()> {
-    give_up_all_but(&[])
+    give_up_all_but(Set::empty())
 }
 
 /// What threads that talk to others are nicer by: frames come first.
@@ -84,8 +83,8 @@ pub fn spawn_worker(name: &str, task: impl FnOnce() + Send + 'static) -> io::Res
 /// it starts are as it is. An error if the kernel does not take its privileges.
 pub fn spawn_without(name: &str, task: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<Option<()>>> {
     let give_up = || {
-        // SAFETY: no memory is involved. Linux does this to the calling thread alone; to be nicer needs no privilege.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICER) };
+        // Linux does this to the calling thread alone; to be nicer needs no privilege.
+        let _ = setpriority_process(None, NICER);
         drop_all()
     };
     spawn_after(name, give_up, task)

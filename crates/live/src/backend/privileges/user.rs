@@ -26,13 +26,11 @@ static CHOSEN: OnceLock<Identity> = OnceLock::new();
 
 /// The user that this thread acts as.
 pub fn own_user() -> u32 {
-    // SAFETY: geteuid has no arguments, cannot fail and touches no memory of ours.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 fn own_group() -> u32 {
-    // SAFETY: getegid has no arguments, cannot fail and touches no memory of ours.
-    unsafe { libc::getegid() }
+    rustix::process::getegid().as_raw()
 }
 
 /// The user that this process belongs to: whoever has started it.

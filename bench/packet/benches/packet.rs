@@ -1,6 +1,7 @@
-//! Nanoseconds for one arrival and one departure at overload: `cargo bench -p forebay-tm --bench packet`.
+//! Nanoseconds for one arrival and one departure at overload: `cargo bench` in this directory.
 
-#[allow(dead_code, reason = "the other benchmark uses more of it")]
+#[allow(dead_code, reason = "the benchmark of instructions uses more of it")]
+#[path = "../../../crates/tm/benches/overload/mod.rs"]
 mod overload;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
