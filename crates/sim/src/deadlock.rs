@@ -1,10 +1,11 @@
 //! Deadlocks of priority flow control: cycles of egress queues that wait, paused, for each other.
 //!
-//! A paused queue waits for the priority group at the other end of its link that has asked for pause. That group waits for the egress
-//! queues which its packets are in. A queue is *stuck* if it can never send again, whatever the others do: a group that pauses it has
-//! no packet in a queue that is not stuck, or would be too full to resume if all packets in other queues were gone. That is
-//! found from the other side: all paused queues that have packets may be stuck, and those that are not are taken out until all that
-//! are left are. Each of these then waits for another one, and so there is a cycle.
+//! A paused queue waits for the priority group at the other end of its link that has asked for pause. That group
+//! waits for the egress queues which its packets are in. A queue is *stuck* if it can never send again, whatever
+//! the others do: a group that pauses it has no packet in a queue that is not stuck, or would be too full to resume
+//! if all packets in other queues were gone. That is found from the other side: all paused queues that have packets
+//! may be stuck, and those that are not are taken out until all that are left are. Each of these then waits for
+//! another one, and so there is a cycle.
 
 use crate::measure::pauses::{DeadlockRecord, QueuePlace};
 use forebay_tm::Instant;

@@ -221,11 +221,13 @@ impl Metadata {
 /// What is known of a packet in a network that pauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hold {
-    /// The request for pause that it waited for in front of its last link, counted from 1 on at the switch that asked; 0 is none.
+    /// The request for pause that it waited for in front of its last link, counted from 1 on at the switch that asked;
+    /// 0 is none.
     pub(crate) request: u32,
     /// The port that it came by, while it is at a switch.
     pub(crate) in_port: u32,
-    /// While it waits: how long its class had been paused there when it came. On a link: how long it waited for the request.
+    /// While it waits: how long its class had been paused there when it came. On a link: how long it waited for the
+    /// request.
     pub(crate) time: Duration,
 }
 

@@ -12,7 +12,8 @@ pub(crate) const CLASSES: usize = 8;
 /// Bytes of a frame on the wire.
 pub(crate) const FRAME_BYTES: u32 = 64;
 
-/// A frame: which classes stop, and for how many quanta of 512 bit times; none is to resume. Frames of a switch tell which of its
+/// A frame: which classes stop, and for how many quanta of 512 bit times; none is to resume. Frames of a switch tell
+/// which of its
 /// requests they are for, counted from 1 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
@@ -138,7 +139,8 @@ impl Paused {
         self.until[class]
     }
 
-    /// How long a class was paused up to now, of which [`Paused::mask`] was asked. Classes that no frame speaks of never are.
+    /// How long a class was paused up to now, of which [`Paused::mask`] was asked. Classes that no frame speaks of
+    /// never are.
     pub(crate) fn time(&self, class: u8, now: Instant) -> Duration {
         let class = usize::from(class);
         if class >= CLASSES {

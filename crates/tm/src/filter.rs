@@ -1,4 +1,5 @@
-//! A low-pass filter of a length, as Reverie has one for each queue. It is a fixed-point number, so that it is the same everywhere.
+//! A low-pass filter of a length, as Reverie has one for each queue. It is a fixed-point number, so that it is the
+//! same everywhere.
 
 /// Bits behind the point.
 const FRACTION: u32 = 16;
@@ -11,7 +12,8 @@ pub(crate) const MAX_FILTER: u32 = 16;
 pub(crate) struct Filtered(u64);
 
 impl Filtered {
-    /// The length is this now: the filtered one goes `1 / 2^filter` of the way there, rounded down; all the way if it is above it.
+    /// The length is this now: the filtered one goes `1 / 2^filter` of the way there, rounded down; all the way if it
+    /// is above it.
     #[inline]
     pub(crate) fn follow(&mut self, length: u64, filter: u32) {
         let length = length << FRACTION;

@@ -200,7 +200,8 @@ impl Mmu {
         outcome
     }
 
-    /// [`Mmu::offer`] where not only dynamic thresholds decide on the egress side. It takes the packet by value, so that otherwise
+    /// [`Mmu::offer`] where not only dynamic thresholds decide on the egress side. It takes the packet by value, so
+    /// that otherwise
     /// a caller can keep the packet in registers.
     #[inline(never)]
     fn offer_other(&mut self, now: Instant, packet: Packet, wire: Wire) -> Outcome {

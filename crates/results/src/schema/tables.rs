@@ -93,12 +93,14 @@ pub const TABLES: [TableSchema; 22] = [
     },
     TableSchema {
         name: "victims",
-        rows: "A row for each flow and each priority group whose pause it waited for without going to the congested queue that the pause was for.",
+        rows: "A row for each flow and each priority group whose pause it waited for without going to the \
+               congested queue that the pause was for.",
         columns: &VICTIMS,
     },
     TableSchema {
         name: "deadlocks",
-        rows: "A row for each egress queue of each deadlock: a cycle of paused queues of which each waits for the next, and the last for the first.",
+        rows: "A row for each egress queue of each deadlock: a cycle of paused queues of which each waits for \
+               the next, and the last for the first.",
         columns: &DEADLOCKS,
     },
 ];

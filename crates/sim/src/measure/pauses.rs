@@ -12,7 +12,8 @@ pub struct PauseRecord {
     pub port: u32,
     /// The number of the group.
     pub group: u8,
-    /// The port and the number of the egress queue that held most of the group's cells then: the congested queue that the pause is for.
+    /// The port and the number of the egress queue that held most of the group's cells then: the congested queue that
+    /// the pause is for.
     pub congested: Option<(u32, u32)>,
     /// When it asked for pause.
     pub from: Instant,

@@ -1,4 +1,5 @@
-//! Which egress queues the packets of lossless groups wait in: what a pause is for, and who waits for it without going there.
+//! Which egress queues the packets of lossless groups wait in: what a pause is for, and who waits for it without
+//! going there.
 
 use crate::measure::pauses::VictimRecord;
 use forebay_tm::ingress::{GROUPS_PER_PORT, IngressConfig};

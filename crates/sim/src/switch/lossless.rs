@@ -234,9 +234,11 @@ impl LosslessSwitch {
         port.send(now, number, metadata, tm.has_packets(number), Context { events, net });
     }
 
-    // ---- Victims and deadlocks -----------------------------------------------------------------------------------------
+    // ---- Victims and deadlocks
+    // -----------------------------------------------------------------------------------------
 
-    /// A packet that waited for a pause of this switch has come: its flow is a victim if the pause is for another queue than its own.
+    /// A packet that waited for a pause of this switch has come: its flow is a victim if the pause is for another queue
+    /// than its own.
     fn judge(&mut self, now: Instant, packet: &Packet, slot: Slot, net: &mut Net) {
         let Some(hold) = net.wires.arena.hold_mut(slot) else { return };
         let Hold { request, time, .. } = *hold;

@@ -200,7 +200,8 @@ impl PlainSwitch {
             }
             Verdict::Trimmed { .. } => {
                 if let Some((class, size)) = self.trim_queue {
-                    // Its new code point is that of the trim queue, here and at the switches behind. Short packets are whole.
+                    // Its new code point is that of the trim queue, here and at the switches behind. Short packets are
+                    // whole.
                     packet.class = class;
                     if packet.bytes <= size {
                         return true;

@@ -43,7 +43,8 @@ fn network(policy: &str, group: &str) -> String {
     )
 }
 
-/// Bursts of both classes, every 400 us: six hosts send 40 KB of class 0 to host 8, and two send 300 KB of class 1 to host 9.
+/// Bursts of both classes, every 400 us: six hosts send 40 KB of class 0 to host 8, and two send 300 KB of class 1 to
+/// host 9.
 fn bursts() -> Vec<FlowSpec> {
     let burst = |number: u64| {
         let start = us(400) * number;
@@ -86,7 +87,8 @@ fn a_lasting_queue_is_held_to_the_threshold() {
     let reverie = run_flows(&network(REVERIE, "filter = 6"), &flows);
     let (lossy, lossless, pauses) = told(&reverie);
     assert!(lossy > 0 && lossless == 0 && pauses > 0, "{:?}", told(&reverie));
-    // Three fills of an eighth of what is free: the queue and the two groups. The filter lets them be longer for a time.
+    // Three fills of an eighth of what is free: the queue and the two groups. The filter lets them be longer for a
+    // time.
     let longest = crate::common::queue(&reverie, 0, 8, 0).occupancy.percentile(0.5);
     assert!(longest < 1_024_000 / 4, "{longest} B for half of the time");
 }

@@ -69,7 +69,8 @@ fn lossless(start: u64, src: u32, dst: u32, bytes: u64) -> FlowSpec {
     FlowSpec { class: 1, ..flow(start, src, dst, bytes) }
 }
 
-/// Class 0 keeps the port to host 4 busy, where host 0 sends in class 1. Host 1 sends to host 7, by the same cable between the switches.
+/// Class 0 keeps the port to host 4 busy, where host 0 sends in class 1. Host 1 sends to host 7, by the same cable
+/// between the switches.
 fn beside_a_congested_port() -> Vec<FlowSpec> {
     vec![
         flow(0, 5, 4, 3_000_000),
@@ -89,7 +90,8 @@ fn a_flow_that_shares_only_the_paused_link_is_a_victim() {
     assert_eq!((victim.flow, victim.switch, victim.port, victim.group), (3, 1, 4, 1));
     let paused = result.pauses.paused.iter().find(|paused| paused.switch == Some(0)).expect("the left switch waited");
     assert!(victim.packets > 0 && victim.longest <= paused.paused, "{victim:?} {paused:?}");
-    // The port to host 4 is what the pauses of the right switch are for; the cable is what those of the left one are for.
+    // The port to host 4 is what the pauses of the right switch are for; the cable is what those of the left one are
+    // for.
     let congested: Vec<_> = result.pauses.requests.iter().map(|request| (request.switch, request.congested)).collect();
     assert!(congested.contains(&(1, Some((0, 1)))), "{congested:?}");
     let elsewhere = congested.iter().filter(|place| ![(1, Some((0, 1))), (0, Some((4, 1)))].contains(place));

@@ -158,8 +158,10 @@ policies! {
     /// what is left of its pool; `fixed`: the limit alone.
     "pools" => pools::Pools(PoolsConfig), called;
     /// Reverie: one buffer for lossy queues and lossless groups, by filtered lengths.
-    /// `T = alpha*free`, where `free` is what is left of the pool of the packet's group (of the buffer without an ingress
-    /// side). It is met by a low-pass filter of the queue's length. Lossless queues have no `T`; their groups have (`filter`).
+    /// `T = alpha*free`, where `free` is what is left of the pool of the packet's group (of the buffer without an
+    /// ingress
+    /// side). It is met by a low-pass filter of the queue's length. Lossless queues have no `T`; their groups have
+    /// (`filter`).
     "reverie" => reverie::Reverie(ReverieConfig), called;
     /// Pushout: the longest queue makes room for an arriving packet.
     /// A packet that does not fit displaces the tail of the longest queue.

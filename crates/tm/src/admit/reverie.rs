@@ -1,21 +1,24 @@
 //! Reverie (NSDI 2024): lossy and lossless traffic in one buffer, with thresholds that filtered lengths meet.
 //!
-//! * There is one shared pool. Lossless traffic is counted by priority group on the ingress side, lossy traffic by queue on the
-//!   egress side, and both take from it. Neither is tested on the other side.
-//! * A threshold is `alpha` times what is free in the pool, for a queue as for a group. What it meets is not the length but the length behind
-//!   a low-pass filter, which follows the length when packets leave and is never above it. So a burst passes that is shorter than the filter's memory, and a
-//!   lasting queue is held to the threshold.
-//! * A lossy packet is admitted if `filtered + packet <= alpha * free`. A lossless one is taken into the shared part if `filtered <= alpha *
-//!   (free - packet)` and its group has no headroom, else into headroom, with which the group asks for pause. It resumes when it
-//!   has no headroom and `filtered <= max(xon, alpha * free - xon_offset)`.
+//! * There is one shared pool. Lossless traffic is counted by priority group on the ingress side, lossy traffic by
+//!   queue on the egress side, and both take from it. Neither is tested on the other side.
+//! * A threshold is `alpha` times what is free in the pool, for a queue as for a group. What it meets is not the
+//!   length but the length behind a low-pass filter, which follows the length when packets leave and is never above
+//!   it. So a burst passes that is shorter than the filter's memory, and a lasting queue is held to the threshold.
+//! * A lossy packet is admitted if `filtered + packet <= alpha * free`. A lossless one is taken into the shared
+//!   part if `filtered <= alpha * (free - packet)` and its group has no headroom, else into headroom, with which
+//!   the group asks for pause. It resumes when it has no headroom and `filtered <= max(xon, alpha * free -
+//!   xon_offset)`.
 //!
-//! The lossless half is `GroupConfig::filter` of the ingress side, with pools, headroom and pause as for other groups. This file is the lossy half: queues that
-//! are called lossless have no threshold here. Lossy groups must have no limit on the ingress side, and both kinds one pool: what is free
-//! there is told to this policy with every packet. Without an ingress side it is what is free of the buffer.
+//! The lossless half is `GroupConfig::filter` of the ingress side, with pools, headroom and pause as for other
+//! groups. This file is the lossy half: queues that are called lossless have no threshold here. Lossy groups must
+//! have no limit on the ingress side, and both kinds one pool: what is free there is told to this policy with every
+//! packet. Without an ingress side it is what is free of the buffer.
 //!
-//! These rules are those of the authors' simulator (ns3-datacenter), which was read for them; the paper's text was not at hand. The filter there is
-//! `gamma * filtered + (1 - gamma) * length` in floating point; here `gamma = 1 - 1 / 2^filter`, in fixed point. The simulator also divides alpha by
-//! the number of congested queues of the same priority. That is left out: how the paper counts them could not be checked.
+//! These rules are those of the authors' simulator (ns3-datacenter), which was read for them; the paper's text was
+//! not at hand. The filter there is `gamma * filtered + (1 - gamma) * length` in floating point; here `gamma = 1 -
+//! 1 / 2^filter`, in fixed point. The simulator also divides alpha by the number of congested queues of the same
+//! priority. That is left out: how the paper counts them could not be checked.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;

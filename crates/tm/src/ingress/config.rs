@@ -107,7 +107,8 @@ pub struct GroupConfig {
     pub limit: Limit,
     /// A lossless group pauses its sender; without this, the group is lossy.
     pub lossless: Option<LosslessConfig>,
-    /// Of a lossless group with a dynamic limit (Reverie): what its limit meets is a low-pass filter of its occupancy, which goes
+    /// Of a lossless group with a dynamic limit (Reverie): what its limit meets is a low-pass filter of its occupancy,
+    /// which goes
     /// `1 / 2^filter` of the way when a packet leaves.
     pub filter: Option<u8>,
 }

@@ -39,12 +39,14 @@ impl Factors {
 pub(super) struct Hot {
     /// Cells beyond the minimum; below zero: those that the minimum still has.
     pub(super) over: i64,
-    /// The limit, where the port has none. Where it has one, or the occupancy is filtered, nothing is within it, and all is looked at
+    /// The limit, where the port has none. Where it has one, or the occupancy is filtered, nothing is within it, and
+    /// all is looked at
     /// elsewhere.
     own: u32,
     free: u32,
     constant: u64,
-    /// With at most so many shared cells, while at least so many are left, it is within the limit: that is cheaper to see than the
+    /// With at most so many shared cells, while at least so many are left, it is within the limit: that is cheaper to
+    /// see than the
     /// limit. A packet that does not see it looks at the limit, and sets both anew.
     pub(super) sure_own: i64,
     pub(super) sure_left: i64,
@@ -56,7 +58,8 @@ pub(super) struct Hot {
     pub(super) in_pool: u8,
     /// Its port has a limit in its pool.
     pub(super) has_port_limit: bool,
-    /// Cells that come back need care if it has less than this afterwards: with 0, those of its minimum do; without limit, all do, since it is
+    /// Cells that come back need care if it has less than this afterwards: with 0, those of its minimum do; without
+    /// limit, all do, since it is
     /// paused or has headroom, its port has a limit, or its occupancy is filtered.
     pub(super) care_below: i64,
 }

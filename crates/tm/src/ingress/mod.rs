@@ -280,7 +280,8 @@ impl Ingress {
         self.give_back(pg, cells)
     }
 
-    /// Takes cells for a packet of a group of the minimum alone, or of the shared part alone, if the limits allow it surely. Whether
+    /// Takes cells for a packet of a group of the minimum alone, or of the shared part alone, if the limits allow it
+    /// surely. Whether
     /// it did; if not, nothing has changed.
     #[inline(always)]
     pub(crate) fn charge_shared(&mut self, pg: usize, cells: u64) -> bool {

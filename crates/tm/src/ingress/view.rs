@@ -33,7 +33,8 @@ impl Ingress {
         self.groups[self.number(self.pg_of(port, number))].paused_at.is_some()
     }
 
-    /// The most cells with which a paused group can ask to resume, whatever its limit will be. `None` if it is not paused.
+    /// The most cells with which a paused group can ask to resume, whatever its limit will be. `None` if it is not
+    /// paused.
     ///
     /// # Panics
     /// If the port has no such group.

@@ -99,7 +99,8 @@ impl Path {
         self.offer_fast_as::<P, C, false>(policy, now, (packet, packet.id), wire, why)
     }
 
-    /// Steps 1 to 6 of an arrival on the fast path, under an id that is another one if `TAGGED`. At an idle wire a packet that
+    /// Steps 1 to 6 of an arrival on the fast path, under an id that is another one if `TAGGED`. At an idle wire a
+    /// packet that
     /// meets no other leaves at once.
     #[inline(always)]
     pub(crate) fn offer_fast_as<P: BufferPolicy, C: Checks, const TAGGED: bool>(

@@ -51,12 +51,14 @@ const QUEUED: Verdict = Verdict::Queued { marked: false };
 #[test]
 fn a_burst_passes_and_a_lasting_queue_does_not() {
     let mut mmu = mmu(0.25, 1);
-    // Nothing has left: the filtered length is 0, and a packet of a cell is below a quarter of what is free while four cells are.
+    // Nothing has left: the filtered length is 0, and a packet of a cell is below a quarter of what is free while four
+    // cells are.
     let burst: Vec<Verdict> = (0..38).map(|_| offer(&mut mmu, 0, 1)).collect();
     assert_eq!(burst.iter().filter(|verdict| **verdict == QUEUED).count(), 37);
     // DT would have stopped at a fifth of 40 cells.
     assert_eq!(mmu.egress().used().get(), 3_700);
-    // When the first leaves, 36 cells wait, and half of that is the filtered length: 18 + 1 is more than a quarter of 4.
+    // When the first leaves, 36 cells wait, and half of that is the filtered length: 18 + 1 is more than a quarter of
+    // 4.
     mmu.dequeue(Instant::ZERO, 0).unwrap();
     assert_eq!(offer(&mut mmu, 0, 1), DROPPED);
     // 18, 26.5, 30.25, 31.6, 31.8: then it is clipped to what waits. With 7 it is at most a quarter of 33, less one.
@@ -71,7 +73,8 @@ fn a_burst_passes_and_a_lasting_queue_does_not() {
 #[test]
 fn a_lossless_group_pauses_by_its_filtered_occupancy() {
     let mut mmu = mmu(0.25, 1);
-    // The filtered occupancy is 0, and all 40 cells are taken without a pause. The next goes to headroom, as nothing is free.
+    // The filtered occupancy is 0, and all 40 cells are taken without a pause. The next goes to headroom, as nothing is
+    // free.
     for _ in 0..40 {
         assert_eq!(offer(&mut mmu, 1, 1), QUEUED);
     }
@@ -79,14 +82,16 @@ fn a_lossless_group_pauses_by_its_filtered_occupancy() {
     assert_eq!(offer(&mut mmu, 1, 1), QUEUED);
     assert_eq!(mmu.requests().map(|request| request.to_string()).collect::<Vec<_>>(), ["XOFF port 1 group 1"]);
     assert_eq!(mmu.ingress().occupancy(1, 1).headroom, 1);
-    // It resumes when it has no headroom and its filtered occupancy is at most a quarter of what is free, less two: with 6 cells 8 - 2.
+    // It resumes when it has no headroom and its filtered occupancy is at most a quarter of what is free, less two:
+    // with 6 cells 8 - 2.
     let mut left = 41;
     while mmu.requests().count() == 0 {
         mmu.dequeue(Instant::ZERO, 0).unwrap();
         left -= 1;
     }
     assert_eq!((left, mmu.ingress().occupancy(1, 1).total()), (6, 6));
-    // 34 cells are free again, and the filtered occupancy of 6 is at most a quarter of 34 less the packet, up to 10 cells.
+    // 34 cells are free again, and the filtered occupancy of 6 is at most a quarter of 34 less the packet, up to 10
+    // cells.
     assert_eq!(offer(&mut mmu, 1, 8), QUEUED);
     assert_eq!(mmu.requests().count(), 0);
     // It is 6 still, and 26 are free: a quarter of 24 is 6, a quarter of 23 is less.
@@ -120,7 +125,7 @@ fn settings_that_cannot_be_are_refused() {
     let refused = |change: fn(&mut MmuConfig)| {
         let mut config = good.clone();
         change(&mut config);
-        Mmu::new(config).err().expect("it is wrong").field
+        Mmu::new(config).expect_err("it is wrong").field
     };
     assert_eq!(refused(|config| config.ingress.groups[1].filter = Some(17)), "ingress.groups.filter");
     assert_eq!(refused(|config| config.ingress.groups[1].limit = Limit::Static(3)), "ingress.groups.filter");
