@@ -61,7 +61,7 @@ function queueMap() {
     const totals = map.queues.map((queue) => queue.drops.reduce((sum, drop) => sum + dropped(drop), 0));
     const totalText = (total) => (total ? `${whole(total)} dropped` : "");
     const counts = Math.max(...totals.map((total) => totalText(total).length));
-    const box = { left, right: width - 14 - counts * 6.1, top: 8, bottom: 8 + row * map.queues.length };
+    const box = { left, right: width - 14 - counts * 7, top: 8, bottom: 8 + row * map.queues.length };
     const drawing = svg(null, "svg", {
       class: "plot heat", viewBox: `0 0 ${width} ${box.bottom + 44}`, role: "img", tabindex: 0,
       "aria-label": `${fig.title}. ${map.queues.length} queues. Arrow keys choose a cell.`,
