@@ -93,7 +93,7 @@ fn pools(device: &Device<'_>) -> String {
             Direction::Egress => "egress",
             Direction::Both => "both sides",
         };
-        let _ = write!(html, "<h3>{} ({side})</h3>\n", safe(&pool.name));
+        let _ = writeln!(html, "<h3>{} ({side})</h3>", safe(&pool.name));
         let Some(cells) = cells else {
             html.push_str("<p>Its cells are not known.</p>\n");
             continue;
