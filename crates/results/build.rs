@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What decides what is in a result: the core, the simulator and what its runs are boiled down with.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
     "tm/src",
     "settings/src",
     "script/src",
@@ -17,6 +17,8 @@ const SOURCES: [&str; 8] = [
     "pisa/programs",
     "sim/src",
     "sim/distributions",
+    "sonic/src",
+    "analysis/src",
     "results/src",
 ];
 

@@ -254,15 +254,18 @@ impl Run<'_> {
         let datagrams = observed.datagrams.iter().map(|(flow, own)| {
             json!({ "flow": flow, "sent": own.sent, "whole": own.whole, "headers": own.headers, "again": own.again })
         });
+        let is_live = self.experiment.lab.switch == SwitchKind::Live;
+        // A bridge counts none of these.
+        let counted = |value: Value| if is_live { value } else { Value::Null };
         let of_switch = |(switch, own): (&Switch, &SeenSwitch)| {
             let outside = own.last.ports.iter().map(|port| json!({ "port": port.name, "outside": port.outside }));
             json!({
                 "name": switch.name,
                 "given_up_us": own.last.stalls.given_up.ps() as f64 / 1e6,
-                "stalls": own.last.stalls,
+                "stalls": counted(json!(own.last.stalls)),
                 "outside_the_buffer": outside.collect::<Vec<_>>(),
-                "unforwarded": own.last.unforwarded,
-                "cost": own.last.cost,
+                "unforwarded": counted(json!(own.last.unforwarded)),
+                "cost": counted(json!(own.last.cost)),
             })
         };
         let switches: Vec<Value> = self.layout.switches.iter().zip(seen.switches).map(of_switch).collect();
@@ -271,7 +274,7 @@ impl Run<'_> {
         let worst = switches.iter().max_by_key(stalled).cloned().unwrap_or_default();
         json!({
             "live": true,
-            "switch": if self.experiment.lab.switch == SwitchKind::Live { "forebay" } else { "bridge" },
+            "switch": if is_live { "forebay" } else { "bridge" },
             "transports": transports.collect::<Map<_, _>>(),
             "given_up_us": worst["given_up_us"],
             "stalls": worst["stalls"],

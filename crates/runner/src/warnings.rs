@@ -51,7 +51,7 @@ fn left_out(scenario: &Scenario) -> Vec<String> {
             1 => format!("{switch} and another"),
             _ => format!("{switch} and {others} others"),
         };
-        format!("note: {who}, from SONiC, without or in another way: {}", left_out.join("; "))
+        format!("note: {who} is not all that its SONiC configuration says: {}", left_out.join("; "))
     };
     found.into_iter().filter(|(_, left_out, _)| !left_out.is_empty()).take(MOST).map(line).collect()
 }

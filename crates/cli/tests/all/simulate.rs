@@ -511,7 +511,14 @@ fn every_bundled_scenario_is_sound_and_reads_back() {
             assert!(error.contains("give it to forebay reproduce"), "{name}: {error}");
             continue;
         }
-        let text = printed(directory, &format!("check {name}"));
+        // What switches made from a CONFIG_DB leave out of it is told beside the result.
+        let printed = |args: &str| {
+            let output = forebay(directory, args);
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.success() && told.lines().all(|line| line.starts_with("note: ")), "{args}: {told}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let text = printed(&format!("check {name}"));
         for told in ["buffer", "base RTT", "BDP", "links"] {
             assert!(text.contains(told), "{name} lacks {told}\n{text}");
         }
@@ -520,7 +527,7 @@ fn every_bundled_scenario_is_sound_and_reads_back() {
         assert!(text.lines().count() < most, "{name}: {} lines", text.lines().count());
         let (_, resolved) = text.split_once("\nThe resolved scenario:\n\n").unwrap();
         std::fs::write(directory.join("resolved.toml"), resolved).unwrap();
-        let again = printed(directory, "check resolved.toml");
+        let again = printed("check resolved.toml");
         let lines = |text: &str| text.lines().filter(|line| !sweeps(line)).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines(&again), lines(&text), "{name}");
     }
