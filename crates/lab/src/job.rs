@@ -159,7 +159,7 @@ mod tests {
             (good.replace("Tcp", "Sctp"), "unknown variant `Sctp`"),
             (good.replace(",\"10.0.0.2\"", ""), "not there"),
             (good.replace("[0,1000,3]", "[0,1000]"), "a tuple of size 3"),
-            (good.replace("10.0.0.2", "10.0.0.2 more"), "more"),
+            (good.replace("10.0.0.2", "10.0.0.2 more"), "invalid IPv4 address"),
             (good.replace("\"until\"", "\"till\""), "missing field `until`"),
         ] {
             assert!(Job::parse(&bad).unwrap_err().contains(said), "{bad}");

@@ -51,21 +51,23 @@ struct TextsBuilder<'a> {
     texts: Texts,
     codes: HashMap<&'a str, u32>,
     /// Where texts lie that were pushed lately, with their codes: most come again from the same place.
-    recent: [(&'a str, u32); 16],
+    recent: [Option<(&'a str, u32)>; 16],
 }
 
 impl<'a> TextsBuilder<'a> {
     fn push(&mut self, text: &'a str) {
         let recent = &mut self.recent[(text.as_ptr() as usize >> 4) % 16];
-        if !core::ptr::eq(recent.0, text) {
-            let names = &mut self.texts.names;
-            let code = *self.codes.entry(text).or_insert_with(|| {
-                names.push(text.to_owned());
-                names.len() as u32 - 1
-            });
-            *recent = (text, code);
+        if let Some((_, code)) = recent.filter(|(known, _)| core::ptr::eq(*known, text)) {
+            self.texts.codes.push(code);
+            return;
         }
-        self.texts.codes.push(recent.1);
+        let names = &mut self.texts.names;
+        let code = *self.codes.entry(text).or_insert_with(|| {
+            names.push(text.to_owned());
+            names.len() as u32 - 1
+        });
+        *recent = Some((text, code));
+        self.texts.codes.push(code);
     }
 }
 
