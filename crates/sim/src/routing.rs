@@ -296,6 +296,7 @@ impl Routes {
         let mut entry = |set: PortSet| match &self.pool[set.range()] {
             [only] => *only,
             several => *known.entry(several).or_insert_with(|| {
+                assert!(next_hops.groups.len() < usize::from(NextHops::HERE ^ NextHops::GROUP), "too many next hops");
                 next_hops.groups.push((next_hops.pool.len() as u32, several.len() as u32));
                 next_hops.pool.extend(several);
                 NextHops::GROUP | (next_hops.groups.len() - 1) as u16
@@ -395,11 +396,11 @@ impl NextHops {
     /// Set in an entry that names a group.
     const GROUP: u16 = 1 << 15;
     /// The entry of the switch's own column: the address has the port.
-    const HERE: u16 = Self::GROUP;
+    const HERE: u16 = u16::MAX;
     /// The entry of a column with hosts that are cut off.
-    const ASK: u16 = Self::GROUP | 1;
-    /// Groups below this one are the entries above.
-    const FIRST_GROUP: usize = 2;
+    const ASK: u16 = Self::GROUP;
+    /// Groups below this one are that entry.
+    const FIRST_GROUP: usize = 1;
 
     /// The port to a host. `choose` picks one of several equal ports by number; `None` if there is no path.
     #[inline(always)]

@@ -29,7 +29,17 @@ impl FifoSwitch {
     /// Sees to a packet that was marked or dropped.
     #[cold]
     #[inline(never)]
-    fn mark_or_drop(&mut self, now: Instant, number: usize, metadata: Metadata, verdict: Verdict, net: &mut Net) {
+    fn mark_or_drop(
+        &mut self,
+        now: Instant,
+        (buffer, local): (u32, u32),
+        metadata: Metadata,
+        verdict: Verdict,
+        net: &mut Net,
+    ) {
+        // The number of the port is not kept for this on the way of the others.
+        let buffer = buffer as usize;
+        let number = self.forwarding.port_number(buffer, local as usize);
         let packet = net.wires.arena.get_mut(metadata.packet);
         let flow = packet.flow;
         if verdict == (Verdict::Queued { marked: true }) {
@@ -40,7 +50,6 @@ impl FifoSwitch {
             return;
         }
         net.flows.dropped(flow);
-        let buffer = self.forwarding.ports[number].buffer as usize;
         self.forwarding.note_drop(now, buffer, &self.buffers[buffer]);
         if let Verdict::Dropped { reason } = verdict {
             self.forwarding.keep_drop(now, number, (metadata.packet, reason), &self.buffers[buffer], net);
@@ -90,7 +99,8 @@ impl SwitchKind for FifoSwitch {
         if verdict == (Verdict::Queued { marked: false }) {
             port.free_at = cx.net.wires.send(port.out, metadata, now.max(port.free_at));
         } else {
-            self.mark_or_drop(now, number, metadata, verdict, cx.net);
+            let of_port = (port.buffer, port.local);
+            self.mark_or_drop(now, of_port, metadata, verdict, cx.net);
         }
         None
     }
