@@ -50,10 +50,14 @@ pub(crate) fn refused(py: Python<'_>, what: &str, problem: &str, remedy: &str) -
     raised(py, plain_text(&parts), parts)
 }
 
+/// How the names of files end that the package reads or writes.
+const FILES: [&str; 10] = ["toml", "json", "csv", "parquet", "pcap", "pcapng", "gz", "pisa", "html", "txt"];
+
 /// Whether an error that is about no line is about a file, rather than about something that was asked for.
 fn names_a_file(what: &str) -> bool {
     let path = Path::new(what);
-    path.exists() || path.extension().is_some() || path.components().count() > 1
+    let is_known = path.extension().is_some_and(|end| FILES.iter().any(|known| *known == end));
+    path.exists() || is_known || path.components().count() > 1
 }
 
 fn of_settings(py: Python<'_>, diagnostic: &Diagnostic) -> PyErr {
