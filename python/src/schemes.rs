@@ -29,7 +29,8 @@ static SCHEMES: RwLock<BTreeMap<&'static str, Scheme>> = RwLock::new(BTreeMap::n
 /// A setting of a class: its name, one sentence about it, and its default.
 pub(crate) type Given = (String, String, Py<PyAny>);
 
-/// The function of the module that makes a class of one kind known by its name. What adds it to the choices of its kind is given.
+/// The function of the module that makes a class of one kind known by its name. What adds it to the choices of its
+/// kind is given.
 macro_rules! registers {
     ($(#[$about:meta])* $function:ident, $add:expr) => {
         $(#[$about])*

@@ -260,8 +260,8 @@ impl Drops {
 
     /// Flows have other numbers in the result, and all is put in order of time: the windows of nodes came in another.
     pub(crate) fn finish(&mut self, place: impl Fn(u32) -> u32) -> (Vec<DropRecord>, Vec<HolderRecord>) {
-        // Those of one switch came in order of time, at one instant in any order of ports. Once they are in order, the sort of all finds
-        // as many runs as there are switches.
+        // Those of one switch came in order of time, at one instant in any order of ports. Once they are in order,
+        // the sort of all finds as many runs as there are switches.
         let mut records = core::mem::take(&mut self.records);
         for piece in records.iter_mut().flat_map(|records| &mut records.0) {
             for same_instant in piece.chunk_by_mut(|one, next| one.at == next.at) {
