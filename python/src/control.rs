@@ -1,6 +1,6 @@
 //! Congestion controls written in Python.
 
-use crate::schemes::{Given, Object, Scheme, Settings, leave};
+use crate::schemes::{Given, Object, Scheme, Settings, leave, registers};
 use forebay_settings::register;
 use forebay_sim::transport::congestion::{AckEvent, CongestionControl, Limits};
 use forebay_sim::transport::{CongestionSettings, custom_transport};
@@ -47,19 +47,12 @@ pub(crate) struct FlowLimits {
     wire: u32,
 }
 
-/// Makes a congestion control known by its name.
-#[pyfunction]
-pub(crate) fn register_control(
-    py: Python<'_>,
-    class: &Bound<'_, PyType>,
-    name: &str,
-    about: &str,
-    settings: Vec<Given>,
-) -> PyResult<bool> {
-    Scheme::register(py, class, (name, about), settings, |name, about, settings| {
+registers!(
+    /// Makes a congestion control known by its name.
+    register_control, |name, about, settings| {
         register(custom_transport(name, about, settings))
-    })
-}
+    }
+);
 
 impl CongestionSettings for Settings {
     type Control = PythonControl;

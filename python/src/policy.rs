@@ -1,6 +1,6 @@
 //! Buffer policies written in Python.
 
-use crate::schemes::{Given, Object, Scheme, Settings, leave};
+use crate::schemes::{Given, Object, Scheme, Settings, leave, registers};
 use forebay_tm::admit::{
     ActivePolicy, Admission, Arrival, Buffer, BufferPolicy, CustomPolicy, PolicyConfig, PolicySettings, QueueId,
 };
@@ -79,19 +79,12 @@ impl ArrivingPacket {
     }
 }
 
-/// Makes a policy known by its name.
-#[pyfunction]
-pub(crate) fn register_policy(
-    py: Python<'_>,
-    class: &Bound<'_, PyType>,
-    name: &str,
-    about: &str,
-    settings: Vec<Given>,
-) -> PyResult<bool> {
-    Scheme::register(py, class, (name, about), settings, |name, about, settings| {
+registers!(
+    /// Makes a policy known by its name.
+    register_policy, |name, about, settings| {
         forebay_settings::register(PolicyConfig::Custom(CustomPolicy::new(name, about, settings)))
-    })
-}
+    }
+);
 
 impl PolicySettings for Settings {
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {

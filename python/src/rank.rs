@@ -1,6 +1,6 @@
 //! Rank functions written in Python.
 
-use crate::schemes::{Given, Object, Scheme, Settings, leave};
+use crate::schemes::{Given, Object, Scheme, Settings, leave, registers};
 use forebay_tm::rank::{ActiveRank, CustomRank, RankConfig, RankFunction, RankSettings};
 use forebay_tm::{ConfigError, Instant, Packet, TmConfig, ValidConfig};
 use pyo3::exceptions::PyValueError;
@@ -35,19 +35,12 @@ impl RankedPacket {
     }
 }
 
-/// Makes a rank function known by its name.
-#[pyfunction]
-pub(crate) fn register_rank(
-    py: Python<'_>,
-    class: &Bound<'_, PyType>,
-    name: &str,
-    about: &str,
-    settings: Vec<Given>,
-) -> PyResult<bool> {
-    Scheme::register(py, class, (name, about), settings, |name, about, settings| {
+registers!(
+    /// Makes a rank function known by its name.
+    register_rank, |name, about, settings| {
         forebay_settings::register(RankConfig::Custom(CustomRank::new(name, about, settings)))
-    })
-}
+    }
+);
 
 impl RankSettings for Settings {
     fn validate(&self, _: &TmConfig) -> Result<(), ConfigError> {

@@ -29,6 +29,25 @@ static SCHEMES: RwLock<BTreeMap<&'static str, Scheme>> = RwLock::new(BTreeMap::n
 /// A setting of a class: its name, one sentence about it, and its default.
 pub(crate) type Given = (String, String, Py<PyAny>);
 
+/// The function of the module that makes a class of one kind known by its name. What adds it to the choices of its
+/// kind is given.
+macro_rules! registers {
+    ($(#[$about:meta])* $function:ident, $add:expr) => {
+        $(#[$about])*
+        #[pyfunction]
+        pub(crate) fn $function(
+            py: Python<'_>,
+            class: &Bound<'_, PyType>,
+            name: &str,
+            about: &str,
+            settings: Vec<Given>,
+        ) -> PyResult<bool> {
+            Scheme::register(py, class, (name, about), settings, $add)
+        }
+    };
+}
+pub(crate) use registers;
+
 impl Scheme {
     /// Makes a class known by its name. `add` adds a choice of that name, with a sentence and its settings, to those of
     /// its kind. False if there is one that is not written in Python.

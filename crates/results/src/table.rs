@@ -277,6 +277,30 @@ impl Table {
         self.add(name, false, Vec::new(), Data::Text(texts.texts));
     }
 
+    /// Adds a column of texts that have numbers: each is looked at once, not in every row.
+    pub fn numbered_text<'a>(
+        &mut self,
+        name: &str,
+        numbers: impl IntoIterator<Item = u32>,
+        text: impl Fn(u32) -> &'a str,
+    ) {
+        let (mut texts, mut codes) = (Texts::default(), Vec::new());
+        for number in numbers {
+            let number = number as usize;
+            if codes.len() <= number {
+                codes.resize(number + 1, None);
+            }
+            match codes[number] {
+                Some(code) => texts.codes.push(code),
+                None => {
+                    texts.push(text(number as u32));
+                    codes[number] = texts.codes.last().copied();
+                }
+            }
+        }
+        self.add(name, false, Vec::new(), Data::Text(texts));
+    }
+
     /// Adds a column of texts, some of which may be absent.
     pub fn optional_text<'a>(&mut self, name: &str, values: impl IntoIterator<Item = Option<&'a str>>) {
         let (mut texts, mut present) = (TextsBuilder::default(), Vec::new());

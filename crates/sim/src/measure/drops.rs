@@ -140,6 +140,36 @@ impl Walk {
     }
 }
 
+/// Records that come one by one, in pieces of memory that grow: none is moved when there are more.
+#[derive(Clone, Debug)]
+struct Pieces<T>(Vec<Vec<T>>);
+
+impl<T> Default for Pieces<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Pieces<T> {
+    fn push(&mut self, record: T) {
+        match self.0.last_mut() {
+            Some(last) if last.len() < last.capacity() => last.push(record),
+            _ => self.begin_piece(record),
+        }
+    }
+
+    #[cold]
+    fn begin_piece(&mut self, first: T) {
+        let mut piece = Vec::with_capacity(64 << self.0.len().min(6));
+        piece.push(first);
+        self.0.push(piece);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+}
+
 /// Keeps drops, of chosen switches, up to a number of them.
 #[derive(Debug, Default)]
 pub(crate) struct Drops {
@@ -151,11 +181,13 @@ pub(crate) struct Drops {
     walked: Vec<Vec<Walked>>,
     walk: Walk,
     /// By switch: those of one are nearly in order, so that little is left to sort.
-    records: Vec<Vec<DropRecord>>,
+    records: Vec<Pieces<DropRecord>>,
     kept: usize,
-    holders: Vec<HolderRecord>,
+    holders: Pieces<HolderRecord>,
     /// Where the parts of each walk begin.
     walks: Vec<usize>,
+    /// How many parts there are.
+    parts: usize,
 }
 
 impl Drops {
@@ -163,7 +195,7 @@ impl Drops {
     pub(crate) fn new(chosen: &[usize], limit: usize, buffers: impl Iterator<Item = usize>) -> Self {
         let walked: Vec<_> = buffers.map(|buffers| vec![Walked::default(); buffers]).collect();
         let chosen: Vec<bool> = (0..walked.len()).map(|switch| chosen.contains(&switch)).collect();
-        let records = vec![Vec::new(); walked.len()];
+        let records = vec![Pieces::default(); walked.len()];
         Self { on: chosen.contains(&true), limit, chosen, walked, records, ..Self::default() }
     }
 
@@ -189,7 +221,7 @@ impl Drops {
     /// Ends a walk over the buffer of a drop: its parts are what the packets were that were met.
     pub(crate) fn end_walk(&mut self, record: &DropRecord, sent: u64) {
         let number = self.walks.len() as u32;
-        self.walks.push(self.holders.len());
+        self.walks.push(self.parts);
         let top = self.walk.sort_top();
         let part = |class: u8, flow: Option<u32>, bytes: u64| HolderRecord {
             walk: number,
@@ -201,12 +233,13 @@ impl Drops {
             bytes,
         };
         let (own, others) = self.walk.held.split_at(top);
-        self.holders.extend(own.iter().map(|held| part(held.class, Some(held.flow), held.bytes)));
+        own.iter().for_each(|held| self.holders.push(part(held.class, Some(held.flow), held.bytes)));
         let (mut rest, mut classes) = ([0u64; 64], 0u64);
         for held in others {
             rest[usize::from(held.class & 63)] += held.bytes;
             classes |= 1 << (held.class & 63);
         }
+        self.parts += top + classes.count_ones() as usize;
         while classes != 0 {
             let class = classes.trailing_zeros() as u8;
             self.holders.push(part(class, None, rest[usize::from(class)]));
@@ -227,14 +260,23 @@ impl Drops {
 
     /// Flows have other numbers in the result, and all is put in order of time: the windows of nodes came in another.
     pub(crate) fn finish(&mut self, place: impl Fn(u32) -> u32) -> (Vec<DropRecord>, Vec<HolderRecord>) {
-        let records = core::mem::take(&mut self.records).concat();
+        // Those of one switch came in order of time, at one instant in any order of ports. Once they are in order,
+        // the sort of all finds as many runs as there are switches.
+        let mut records = core::mem::take(&mut self.records);
+        for piece in records.iter_mut().flat_map(|records| &mut records.0) {
+            for same_instant in piece.chunk_by_mut(|one, next| one.at == next.at) {
+                same_instant.sort_by_key(|record| record.port);
+            }
+        }
+        let records: Vec<&DropRecord> = records.iter().flat_map(Pieces::iter).collect();
         let parts = core::mem::take(&mut self.holders);
+        let parts: Vec<&HolderRecord> = parts.iter().collect();
         let walks = core::mem::take(&mut self.walks);
         let of_walk = |walk: usize| walks[walk]..walks.get(walk + 1).copied().unwrap_or(parts.len());
         // A walk over an empty buffer has no parts, and no number.
         let found = (0..walks.len()).filter(|walk| !of_walk(*walk).is_empty());
         let key = |walk: usize| {
-            let first = &parts[walks[walk]];
+            let first = parts[walks[walk]];
             sort_key(first.at, first.switch, 0, walk)
         };
         let mut numbers = vec![NONE; walks.len()];
@@ -242,13 +284,13 @@ impl Drops {
         for (number, walk) in in_order(found.map(key)).enumerate() {
             numbers[walk] = number as u32;
             let renamed =
-                |part: &HolderRecord| HolderRecord { walk: number as u32, flow: part.flow.map(&place), ..*part };
+                |part: &&HolderRecord| HolderRecord { walk: number as u32, flow: part.flow.map(&place), ..**part };
             holders.extend(parts[of_walk(walk)].iter().map(renamed));
         }
         let keys = records.iter().enumerate();
         let keys = keys.map(|(index, record)| sort_key(record.at, record.switch, record.port, index));
         let renamed = |index: usize| {
-            let record = &records[index];
+            let record = records[index];
             let holders = numbers.get(record.holders as usize).copied().unwrap_or(NONE);
             DropRecord { flow: place(record.flow), holders, ..*record }
         };
@@ -307,7 +349,7 @@ mod tests {
                 drops.meet(flow, class, bytes);
                 *sums.entry((flow, class)).or_default() += u64::from(bytes);
             }
-            let before = drops.holders.len();
+            let before = drops.parts;
             drops.end_walk(&drop_at(u64::from(walk), 1), 0);
             let mut all: Vec<_> = sums.into_iter().collect();
             all.sort_by_key(|((flow, class), bytes)| (core::cmp::Reverse(*bytes), *flow, *class));
@@ -316,7 +358,7 @@ mod tests {
             others.iter().for_each(|((_, class), bytes)| *rest.entry(*class).or_default() += bytes);
             let mut expected: Vec<_> = own.iter().map(|((flow, class), bytes)| (Some(*flow), *class, *bytes)).collect();
             expected.extend(rest.into_iter().map(|(class, bytes)| (None, class, bytes)));
-            let found = drops.holders[before..].iter().map(|part| (part.flow, part.class, part.bytes));
+            let found = drops.holders.iter().skip(before).map(|part| (part.flow, part.class, part.bytes));
             assert_eq!(found.collect::<Vec<_>>(), expected, "walk {walk}");
             drops.keep(drop_at(u64::from(walk), 1));
         }
