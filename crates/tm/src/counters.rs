@@ -20,8 +20,8 @@ pub(crate) struct QueueStats {
     pub(crate) headers_sent: Count,
     /// Headers that were pushed out or expelled from a data queue (cut payload), or discarded after they were picked.
     pub(crate) headers_lost: Count,
-    /// Cut to a header outside the traffic manager: by a program in front of it, or by one that mirrors what is dropped.
-    /// Unlike headers of `trimmed`, these wait in no queue here.
+    /// Cut to a header outside the traffic manager: by a program in front of it, or by one that mirrors what is
+    /// dropped. Unlike headers of `trimmed`, these wait in no queue here.
     pub(crate) mirrored: Count,
 }
 

@@ -33,8 +33,8 @@ struct Leaving {
     bytes: u32,
 }
 
-/// A port and its queue. Its size is a power of two, which makes finding it a shift. The order of the fields is fixed: two counters that
-/// change together and stood side by side would be packed into a vector register, which costs more.
+/// A port and its queue. Its size is a power of two, which makes finding it a shift. The order of the fields is fixed:
+/// two counters that change together and stood side by side would be packed into a vector register, which costs more.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Port {

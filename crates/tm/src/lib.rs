@@ -7,44 +7,65 @@
 //!                                │            │      │         │       │
 //!                                └──> reject <┘   push out    drop   expel (Occamy: with spare memory bandwidth)
 //!                                       │            └──> Tm::evictions <┘
-//!                                       └─> drop, trim (the header waits), or return to the sender (NDP)
+//!                                       └─> drop, trim (the header is queued), or return to the sender (NDP)
 //! ```
 //!
-//! Queue limits are a capacity in packets, and the admission test of a scheduler such as AIFO, which compares ranks.
-//! The caller knows when a wire is idle: it says so in [`Tm::offer`], and calls [`Tm::dequeue`] when a transmission has
-//! ended.
+//! 1. **Select queue**: the queue that the packet names. One policy, the intelligent buffer, may choose another queue
+//!    of the same port.
+//! 2. **Queue limits**: a capacity in packets, the admission test of a scheduler that compares ranks (AIFO, RIFO), and
+//!    a watermark. The rank function computes the rank of the packet before that test.
+//! 3. **Buffer policy**: it admits the packet, rejects it, or pushes out a queued packet to make room.
+//! 4. **Mark**: a marking rule sets the ECN mark on arrival, or drops the packet instead (RED, WRED). Such a drop is
+//!    not a rejection: the packet is never trimmed. Packets that were pushed out for it stay lost.
+//! 5. **Queue**: the traffic manager stores a descriptor: id, length and rank. The caller keeps the packet, and finds
+//!    it again by its [`PacketId`]. Ids need not be unique; the traffic manager never compares them, but for
+//!    [`Tm::keep_header`].
+//! 6. **Scheduler**: it picks the next packet of a port whose wire is idle.
 //!
-//! * [`Tm`] is the egress side, and all there is in most models: ports with queues over one shared buffer. [`Mmu`] puts
-//!   an ingress side in front of it: priority groups, headroom and pause (PFC). [`FifoTm`] is a `Tm` for the simplest
-//!   case, one drop-tail FIFO a port.
+//! A packet for an idle port goes through the same steps, and can be rejected, too. The caller knows when the wire of a
+//! port is idle: it says so in [`Tm::offer`], and calls [`Tm::dequeue`] when a transmission ends.
+//!
+//! * [`Tm`] is the egress side: ports with queues over one shared buffer. It is all that a switch without PFC needs.
+//!   [`Mmu`] puts an ingress side in front of it: priority groups, headroom and pause. It has the methods of `Tm`, and
+//!   calls those of the `Tm` inside. [`FifoTm`] replaces `Tm` in the simplest case: one drop-tail FIFO per port.
 //! * [`admit`] has the buffer policies (DT, FB, ABM, Occamy, ...), [`schedule`] the schedulers, [`rank`] the rank
 //!   functions, [`mark`] the marking rules (ECN, RED, WRED), [`trim`] the trimming schemes. Each scheme is one file.
-//! * [`config`] has the settings of a switch; [`verdict`] what comes out; [`counters`] what is counted.
+//! * [`config`] has the settings of a switch; [`verdict`] the results of `offer` and `dequeue`; [`counters`] what is
+//!   counted; [`View`] what can be read of a switch: occupancy, thresholds, counters and watermarks.
 //! * [`drive`] runs a `Tm` or an `Mmu` over a list of arrivals, and keeps track of its wires.
+//! * [`custom`] takes schemes of other crates. [`described`] describes each setting once, for readers, writers and
+//!   documentation.
 //!
-//! # How packets are lost
+//! # How packets are rejected and lost
 //!
-//! * **Reject**: the packet does not get in. A rejected packet is dropped, trimmed or returned to its sender.
-//! * **Drop**: the packet is gone, for a [`Reason`].
-//! * **Push out**: a packet that waits makes room for one that arrives (Pushout, PIFO).
-//! * **Expel**: a packet that waits is taken from a queue above its threshold (Occamy).
-//! * **Evict**: push out or expel. A packet that was evicted has been admitted and counts as dropped.
+//! * **Reject**: an arriving packet is not admitted. It is **dropped**, **trimmed** (its header is queued) or
+//!   **returned** to its sender (the caller sends it back). [`TmConfig::trim`] says which; without it, it is dropped.
+//! * **Evict**: a queued packet is removed. It counts as dropped. The packet was **pushed out** by one that arrived
+//!   (Pushout, PIFO), or **expelled** from a queue above its threshold (Occamy).
+//!
+//! Every drop has a [`Reason`].
 //!
 //! # Time
 //!
-//! The core does no I/O, has no global state and reads no clock: every call says what time it is, and times never
-//! decrease. Decisions come out as values. The same core runs in a simulator, in a live switch and in tests.
+//! The traffic manager does no I/O, has no global state and reads no clock. The caller passes the time, `now`, which
+//! must not decrease; debug builds check that. Decisions are return values. No call allocates memory once the largest
+//! number of queued packets has been seen. The same code runs in a simulator, in a live switch and in tests.
 //!
 //! # Queues
 //!
-//! Each of the `P` ports has `K` queues. A packet names its queue by its **number** within its port, 0 to `K`-1. Inside
-//! a switch a queue has an **index**, `port * K + number`.
+//! Each of the `P` ports has `K` queues, at most 64. A packet names its queue by its **number** within its port, 0 to
+//! `K`-1. A setting that differs among queues, such as `alpha_k`, is per number, and the same at all ports. Inside a
+//! switch a queue has an **index**, `port * K + number`: methods of [`View`] take the index.
 //!
 //! # The buffer
 //!
-//! `B` is the size of the buffer, `Q` what all queues hold, `q_i` what queue `i` holds and `T_i` its threshold, all in
-//! bytes. A packet is **charged** its length, in whole cells if the switch has cells ([`TmConfig::cell`]). It is
-//! charged from its arrival until it is picked for transmission or evicted.
+//! `B` is the size of the buffer, `Q` the occupancy of the buffer, `q_i` the occupancy of queue `i` and `T_i` its
+//! threshold, all in bytes. A packet is **charged** its length, rounded up to whole cells if the switch has cells
+//! ([`TmConfig::cell`]). It is charged from its arrival until it is picked for transmission or evicted: the buffer is
+//! free when a transmission starts, as the papers have it. Headers that NDP trims are in queues of their own, outside
+//! the buffer. Other trimmed headers are charged like packets.
+//!
+//! Multicast and marking at departure (CoDel, PIE) are not modelled.
 //!
 //! ```
 //! use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};

@@ -1,11 +1,12 @@
 //! The memory management unit of a switch: both sides of its buffer.
 //!
-//! A packet is charged to a priority group of the port it came by ([`Ingress`]) and to a queue of the port it leaves by ([`Tm`]). [`Mmu`] owns both and has
-//! the verbs of a [`Tm`]. The ingress side is asked first; if either side refuses, nothing has changed on the ingress side. What is pushed out,
-//! expelled or sent gives its cells back on both sides. A switch without an ingress side is a [`Tm`], and pays nothing.
+//! A packet is charged to a priority group of the port it came by ([`Ingress`]) and to a queue of the port it leaves by
+//! ([`Tm`]). [`Mmu`] owns both and has the verbs of a [`Tm`]. The ingress side is asked first; if either side refuses,
+//! nothing has changed on the ingress side. What is pushed out, expelled or sent gives its cells back on both sides. A
+//! switch without an ingress side is a [`Tm`], and pays nothing.
 //!
-//! Where chips keep queues in pools, too, the egress side has the policy `pools`: a policy like any other, so that DT, FB, ABM or
-//! Occamy can stand in its place.
+//! Where chips keep queues in pools, too, the egress side has the policy `pools`: a policy like any other, so that DT,
+//! FB, ABM or Occamy can stand in its place.
 //!
 //! What a group asks its sender for comes out as [`PauseRequest`]s.
 //!
@@ -48,7 +49,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Ids of packets are below this: the bits above tell the group that a packet is charged to, so that nothing has to be looked up or kept for it.
+/// Ids of packets are below this: the bits above tell the group that a packet is charged to, so that nothing has to be
+/// looked up or kept for it.
 pub const MAX_PACKET_IDS: u64 = 1 << (u64::BITS - PG_BITS);
 
 /// Both sides of a buffer.
@@ -175,7 +177,8 @@ impl Mmu {
         self.tells_free = matches!(self.tm.config().policy, PolicyConfig::Reverie(_));
     }
 
-    // ---- The path of a packet ----------------------------------------------------------------------------------------
+    // ---- The path of a packet
+    // ----------------------------------------------------------------------------------------
 
     /// A packet arrives: [`Tm::offer`], if the ingress side takes it.
     ///
@@ -385,7 +388,8 @@ impl Mmu {
         self.requests.push(PauseRequest { at, port: group.port as u32, group: group.number, signal });
     }
 
-    /// Packets that lost their place give their cells back. This is made up before anything else happens, and before anybody looks.
+    /// Packets that lost their place give their cells back. This is made up before anything else happens, and before
+    /// anybody looks.
     #[inline(never)]
     fn take_losses(&mut self) {
         let lost: Vec<Eviction> = self.tm.evictions().collect();
@@ -436,7 +440,8 @@ impl Mmu {
         self.tm.next_eligible(port)
     }
 
-    /// Changes settings of both sides while packets wait; see [`Tm::reconfigure`] and [`Ingress::reconfigure`]. All of it applies at once, or none of it.
+    /// Changes settings of both sides while packets wait; see [`Tm::reconfigure`] and [`Ingress::reconfigure`]. All of
+    /// it applies at once, or none of it.
     ///
     /// # Errors
     /// If one of the sides cannot change like that.

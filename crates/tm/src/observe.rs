@@ -7,8 +7,8 @@ use crate::units::Bytes;
 use crate::view::View as _;
 
 impl Tm {
-    /// Shows the packets in the queues, with the bytes that they are charged; headers that wait apart from the queues are not among them. Slow:
-    /// for those who look now and then.
+    /// Shows the packets in the queues, with the bytes that they are charged; headers that wait apart from the queues
+    /// are not among them. Slow: for those who look now and then.
     pub fn visit_waiting(&self, mut visit: impl FnMut(PacketId, u32)) {
         for queue in (0..self.config().total_queues()).filter(|queue| self.queue_bytes(*queue) > Bytes::ZERO) {
             self.visit_waiting_in(queue, &mut visit);

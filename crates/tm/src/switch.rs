@@ -1,14 +1,17 @@
-//! The traffic manager: [`Tm::offer`] a packet, [`Tm::dequeue`] the next one of a port, [`Tm::advance`] the time.
+//! The traffic manager. [`Tm::offer`] takes an arriving packet, [`Tm::dequeue`] picks the next packet of a port.
 //!
-//! Some things the core does on its own: periodic updates of a policy, and expulsions. It does them when a call shows
-//! that their time has come. So a caller need not wake it, and gets the same results whether it does or not.
+//! There are two kinds of internal events: periodic updates of a policy, and expulsions. They run lazily, at the next
+//! call whose `now` has reached them, each as of its own time. So a caller need not schedule them: decisions are the
+//! same whether it does or not. Evictions are reported, and a [`View`] is up to date, after the next call.
 //!
-//! An instant has a fixed order: the transmissions that start, then updates, then arrivals, then expulsions. A caller
-//! keeps to it: at each instant it first dequeues from the ports that have become idle, then offers what arrives.
+//! Events with equal timestamps run in this order: dequeues, updates, arrivals, expulsions. A caller keeps to it. At
+//! each instant it first dequeues from the ports whose transmission has ended, then offers the arrivals. After an offer
+//! to an idle port that was not [`Outcome::Sent`], it dequeues from that port at once.
 //!
-//! This file decides what comes when. What happens to a packet is in `path.rs` and below, on a path that is chosen when
-//! the switch is built: `Plain` and `Fast` leave out what the switch does not have. `with_policy!` hands the path the
-//! policy as the type that it is, so that each policy has compiled code of its own.
+//! This file decides when things happen. What happens to a packet is in `path.rs`, `path/arrivals.rs` and
+//! `path/departures.rs`. The arrival path is chosen when the switch is built: `Plain` has the buffer policy alone,
+//! `Checked` adds queue limits and ECN, `Aifo` adds its admission test, and the full path has everything.
+//! `with_policy!` dispatches to the concrete type of the policy, so that each policy has compiled code of its own.
 
 #[cfg(test)]
 use crate::admit::ActivePolicy;
@@ -27,15 +30,15 @@ use crate::view::View;
 use alloc::collections::VecDeque;
 use alloc::format;
 
-/// How much of the current instant is over. What the core does on its own comes in between.
+/// How far the current instant has got. Internal events run in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing: transmissions come first.
-    Transmissions,
-    /// Transmissions. Updates come before the arrivals.
+    /// Before the dequeues, which come first.
+    Dequeues,
+    /// Before the arrivals: updates have been made.
     Arrivals,
-    /// Transmissions and arrivals. Expulsions come last.
-    Over,
+    /// After the expulsions, which come last.
+    End,
 }
 
 /// The traffic manager of one switch.
@@ -43,9 +46,10 @@ enum Phase {
 pub struct Tm {
     path: Path,
     policy: Policy,
-    /// Arrivals need nothing but dynamic thresholds, as in most switches: one branch leads there.
+    /// The policy is plain DT and nothing else looks at arrivals, as in most switches: `offer` takes the fast path
+    /// after one branch.
     fast_dt: bool,
-    /// Departures need nothing but round robin: the policy does not observe them.
+    /// The scheduler is round robin, and the policy has no use for departures.
     fast_dequeue: bool,
 }
 
@@ -72,21 +76,21 @@ impl Tm {
     fn choose_fast_paths(&mut self) {
         self.fast_dt =
             self.path.arrival_path == ArrivalPath::Plain && matches!(self.policy, Policy::DynamicThresholds(_));
-        let unobserved = !self.policy.observes() && !self.policy.expels() && self.policy.interval().is_none();
-        self.fast_dequeue = self.path.departure_path == DeparturePath::FastRoundRobin && unobserved;
+        let is_passive = !self.policy.observes() && !self.policy.expels() && self.policy.interval().is_none();
+        self.fast_dequeue = self.path.departure_path == DeparturePath::FastRoundRobin && is_passive;
     }
 
-    // ---- A packet's way through the switch ------------------------------------------------------
+    // ---- Arrivals and departures ----------------------------------------------------------------
 
     /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped.
     ///
-    /// [`Outcome::Sent`] says that it was queued and has left at once: the wire is busy from now on. This is only so if
-    /// the wire was idle, nothing waited at the port, the packet was not marked, it stayed in the queue that it names,
-    /// and no [`Tm::evictions`] are pending. After any other outcome, a caller whose wire is idle calls
-    /// [`Tm::dequeue`].
+    /// [`Outcome::Sent`] says that it was admitted and has left at once: the wire is busy from now on. This is so
+    /// exactly when it was admitted unmarked, the wire was idle, the port was empty, the policy did not move the packet
+    /// to another queue, PIEO has it eligible, and no [`Tm::evictions`] are pending. After any other outcome, a caller
+    /// whose wire is idle calls [`Tm::dequeue`].
     ///
     /// # Panics
-    /// If the packet names a port, queue or class that does not exist, or is empty or longer than
+    /// If the packet names a port, queue or [`class`](Packet::class) that does not exist, or is empty or longer than
     /// [`MAX_PACKET_BYTES`](crate::packet::MAX_PACKET_BYTES).
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
@@ -104,7 +108,7 @@ impl Tm {
     #[inline(always)]
     fn offer_with(&mut self, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome {
         if self.fast_dt {
-            // Nothing is ever due.
+            // DT has no internal events.
             self.advance_clock(now);
             return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, wire, why);
         }
@@ -116,11 +120,14 @@ impl Tm {
         with_policy!(&mut self.policy, policy => path.offer(policy, now, packet, wire, why))
     }
 
-    /// Picks the next packet of an idle port. `None` if it has none that may leave now.
+    /// Removes the next packet of an idle port and returns it. `None` if the port has none that may leave now.
     ///
-    /// The port is then busy for the serialization time of the packet; the caller keeps track of that, and calls again
-    /// when it is over, before it brings the arrivals of that instant. Expulsions that were due are among the
+    /// The wire is then busy for the serialization time of the packet. The caller keeps track of that, and calls again
+    /// when it is over, before it offers the arrivals of that instant. Expulsions that were due are among the
     /// [`Tm::evictions`].
+    ///
+    /// # Panics
+    /// If the port does not exist.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Instant, port: usize) -> Option<Departure> {
         if self.fast_dequeue {
@@ -134,19 +141,19 @@ impl Tm {
     #[inline]
     fn dequeue_observed(&mut self, now: Instant, port: usize) -> Option<Departure> {
         if now > self.path.due {
-            self.catch_up(now, Phase::Transmissions);
+            self.catch_up(now, Phase::Dequeues);
         }
         self.advance_clock(now);
         if self.path.departure_path == DeparturePath::FastRoundRobin {
             with_policy!(&mut self.policy, policy => self.path.transmit::<_, FastRoundRobin>(policy, now, port))
         } else {
-            self.dequeue_in_order(now, port)
+            self.dequeue_scheduled(now, port)
         }
     }
 
     /// [`Tm::dequeue`] with a scheduler other than round robin, or on the full path.
     #[inline(never)]
-    fn dequeue_in_order(&mut self, now: Instant, port: usize) -> Option<Departure> {
+    fn dequeue_scheduled(&mut self, now: Instant, port: usize) -> Option<Departure> {
         let path = &mut self.path;
         with_policy!(&mut self.policy, policy => match path.departure_path {
             DeparturePath::Full => path.transmit_full(policy, now, port),
@@ -154,13 +161,13 @@ impl Tm {
         })
     }
 
-    /// [`Tm::dequeue`] among the queues that are not paused: bit `k` of `paused` says that queue `k` has to wait.
-    /// Headers that have a queue of their own are never paused. A pause ends a weighted scheduler's visit to a queue,
-    /// as if the queue were empty.
+    /// [`Tm::dequeue`] among the queues that are not paused: bit `k` of `paused` says that queue `k` is paused. Queues
+    /// of trimmed headers (NDP) are never paused. A paused queue loses the rest of its quantum in weighted round robin
+    /// and DRR, as an empty one does.
     pub fn dequeue_unpaused(&mut self, now: Instant, port: usize, paused: u64) -> Option<Departure> {
-        // What is due sees all queues.
+        // Internal events see all queues.
         if now > self.path.due {
-            self.catch_up(now, Phase::Transmissions);
+            self.catch_up(now, Phase::Dequeues);
         }
         let hidden = self.path.ports[port].nonempty & paused;
         for number in (0..u64::BITS as usize).filter(|number| hidden >> number & 1 != 0) {
@@ -173,13 +180,13 @@ impl Tm {
         departure
     }
 
-    /// For a port that has packets but may not send any yet (PIEO): when it may.
+    /// The earliest time at which a port that has only packets that are not eligible yet (PIEO) can send one.
     pub fn next_eligible(&self, port: usize) -> Option<Instant> {
         self.path.scheduler.next_eligible(port)
     }
 
-    /// Takes the packets that were waiting and were pushed out or expelled since the last call, in the order in which
-    /// that happened.
+    /// Drains the list of packets that were pushed out or expelled since the last call, oldest first. The list grows
+    /// until it is drained, and while it is not empty no packet is [`Outcome::Sent`].
     pub fn evictions(&mut self) -> impl Iterator<Item = Eviction> {
         self.path.evictions.drain(..)
     }
@@ -196,21 +203,21 @@ impl Tm {
         self.path.clock = now;
     }
 
-    // ---- What the core does on its own ----------------------------------------------------------
+    // ---- Internal events: updates and expulsions ------------------------------------------------
 
-    /// Does everything that is due up to and including `now`, as if nothing else happened in this instant.
+    /// Runs all internal events up to and including `now`, the expulsions at the end of this instant among them. What
+    /// is offered or dequeued at the same `now` afterwards comes after these.
     pub fn advance(&mut self, now: Instant) {
-        self.catch_up(now, Phase::Over);
+        self.catch_up(now, Phase::End);
         self.advance_clock(now);
     }
 
-    /// The first instant at which there may be something that the core will do on its own; [`Instant::NEVER`] if there
-    /// is nothing.
+    /// When the next internal event may run: possibly too early, never too late. [`Instant::NEVER`] if there is none.
     pub fn due(&self) -> Instant {
         self.path.due
     }
 
-    /// Does what is due before the arrivals of this instant. Whether there was anything.
+    /// Runs the internal events that come before the arrivals of this instant. Returns whether there was any.
     #[inline(always)]
     pub(crate) fn settle(&mut self, now: Instant) -> bool {
         let is_due = now >= self.path.due;
@@ -220,7 +227,7 @@ impl Tm {
         is_due
     }
 
-    /// Whether dynamic thresholds alone decide: nothing is ever due, and no packet loses its place.
+    /// Whether plain DT alone decides: there are no internal events and no evictions.
     pub(crate) fn is_dt_alone(&self) -> bool {
         self.fast_dt
     }
@@ -244,32 +251,32 @@ impl Tm {
         }
     }
 
-    /// Whether what it does on its own takes packets away.
+    /// Whether the policy expels packets.
     pub(crate) fn expels(&self) -> bool {
         self.policy.expels()
     }
 
-    /// Does what is due before the given phase of instant `now`.
+    /// Runs the internal events that come before the given phase of instant `now`.
     #[cold]
     #[inline(never)]
     fn catch_up(&mut self, now: Instant, phase: Phase) {
         let before = |instant: Instant| instant.ps().checked_sub(1).map(Instant::from_ps);
         // Expulsions come at the end of an instant, after its arrivals.
-        let end = if phase == Phase::Over { Some(now) } else { before(now) };
+        let end = if phase == Phase::End { Some(now) } else { before(now) };
         let mut from = self.path.clock;
         loop {
             let next = self.path.next_update;
-            let is_due = next < now || (next == now && phase != Phase::Transmissions);
-            // The last instant there is stands for "never": no update comes then, with an interval or without.
+            let is_due = next < now || (next == now && phase != Phase::Dequeues);
+            // `Instant::NEVER` is no time: there is no update then.
             let Some(interval) = self.policy.interval().filter(|_| is_due && next < Instant::NEVER) else { break };
             self.expel(from, before(next));
             from = next;
-            let unsettled = self.policy.update(&self.path.buffer);
+            let changed = self.policy.update(&self.path.buffer);
             let mut next = next + interval;
-            // Nothing changes until the next arrival or departure: all updates before the last one come to nothing, or
-            // can be made at once.
+            // There is no traffic in between: the updates that were missed change nothing, or one step has the effect
+            // of all of them.
             let missed = now.since(next).ps() / interval.ps();
-            if missed > 0 && !self.policy.expels() && (!unsettled || self.policy.repeat(&self.path.buffer, missed)) {
+            if missed > 0 && !self.policy.expels() && (!changed || self.policy.repeat(&self.path.buffer, missed)) {
                 next = next + Duration::from_ps(missed * interval.ps());
             }
             self.path.next_update = next;
@@ -290,9 +297,10 @@ impl Tm {
     /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why. It
     /// applies from the time of the latest call on: [`Tm::advance`] first, to change settings at another instant.
     ///
-    /// The ports, the queues, the buffer and its cells stay as they are. A policy of the same kind goes on from what it
-    /// has measured. The scheduler may change among those that keep packets in order of arrival at any time; to or from
-    /// one that sorts them, only while nothing waits.
+    /// The numbers of ports and queues, the buffer and its cells cannot change. A policy of the same kind goes on from
+    /// what it has measured. The scheduler may change at any time among those that keep packets in order of arrival,
+    /// and among those with the same FIFO queues of their own; else only while the buffer is empty. Trimming other than
+    /// NDP's has to wait until NDP's header queues are empty.
     pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
         let new = config.validate()?;
         self.check_change(&new)?;
@@ -325,8 +333,8 @@ impl Tm {
         let in_order = new.scheduler.keeps_order() && old.scheduler.keeps_order();
         // Schedulers with FIFO queues of their own, and as many of them.
         let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
-        let idle = self.path.buffer.used() == 0;
-        if !idle && !in_order && !same_lanes {
+        let empty = self.path.buffer.used() == 0;
+        if !empty && !in_order && !same_lanes {
             return Err(ConfigError::new(
                 "scheduler.kind",
                 new.scheduler.name(),
@@ -349,10 +357,10 @@ impl Tm {
         let mut policy = Policy::new(&new);
         let mut scheduler = Scheduler::new(&new);
         if same_lanes {
-            scheduler.succeed(&self.path.scheduler);
+            scheduler.inherit(&self.path.scheduler);
         }
         let mut marker = Marker::new(&new);
-        marker.succeed(&self.path.marker);
+        marker.inherit(&self.path.marker);
         if new.rank != old.rank {
             self.path.ranker = Ranker::new(&new);
         }
@@ -370,7 +378,7 @@ impl Tm {
         self.path.marker = marker;
         self.path.config = new;
         self.path.read_settings();
-        policy.succeed(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
+        policy.inherit(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
         self.policy = policy;
         self.choose_fast_paths();
         let path = &mut self.path;
@@ -380,8 +388,8 @@ impl Tm {
 
     // ---- Decisions made elsewhere, and checks ---------------------------------------------------
 
-    /// A packet was refused before it got here, by a program in front of the traffic manager: it counts as offered, and
-    /// as dropped or trimmed.
+    /// The ingress pipeline of a programmable switch has dropped or trimmed a packet, which was not offered. It counts
+    /// as offered, and as dropped or trimmed.
     ///
     /// # Panics
     /// If the packet names a port or queue that does not exist.
@@ -391,14 +399,14 @@ impl Tm {
         let stats = &mut self.path.stats[packet.port as usize * self.path.config.queues + packet.queue as usize];
         match refusal {
             Refusal::Dropped(reason) => stats.drop(reason, packet.bytes),
-            // Its header is the caller's, as with mirror on drop.
+            // The caller owns the header: it is trimmed in counters, but not queued here.
             Refusal::Trimmed => stats.mirrored.add(packet.bytes),
         }
     }
 
-    /// The caller keeps the header of the packet that was dropped last (mirror on drop): it counts as trimmed, not as
-    /// dropped. False, and nothing changes, if another one was dropped last. The header, if it arrives here again, is a
-    /// packet like any other.
+    /// Counts the latest drop as trimmed instead: the caller has mirrored the header of that packet (mirror on drop).
+    /// Returns false and does nothing if `id` is not that of the latest drop. The header, if it is offered, is a packet
+    /// like any other.
     #[cold]
     pub fn keep_header(&mut self, id: PacketId) -> bool {
         let Some(dropped) = self.path.last_drop.take_if(|dropped| dropped.id == id) else { return false };
@@ -406,13 +414,13 @@ impl Tm {
         true
     }
 
-    /// A packet that was picked for transmission is not sent: a program behind the traffic manager has dropped it. It
-    /// counts as expelled.
+    /// The egress pipeline of a programmable switch drops a packet that was dequeued. It counts as expelled: that is
+    /// how Occamy expels packets on such a switch.
     ///
     /// # Panics
     /// If the port does not exist.
     #[cold]
-    #[allow(clippy::needless_pass_by_value, reason = "what was given back cannot be sent")]
+    #[allow(clippy::needless_pass_by_value, reason = "takes ownership, so that it cannot be sent as well")]
     pub fn discard(&mut self, port: usize, departure: Departure) {
         let (bytes, stats) =
             (departure.bytes(), &mut self.path.stats[port * self.path.config.queues + departure.number()]);
@@ -446,7 +454,7 @@ impl Tm {
         }
     }
 
-    /// Whether all accounts agree: packets, bytes and cells are conserved, in every queue and in all. Slow; for tests.
+    /// Checks the invariants: packets, bytes and cells are conserved, per queue and in total. Slow; for tests.
     pub fn is_consistent(&self) -> bool {
         let Path { buffer, ports, scheduler, stats, header_queues, config, sorted, .. } = &self.path;
         let waiting = |queue| scheduler.waiting(self.path.queue_id(queue), *sorted, buffer);
@@ -466,9 +474,12 @@ impl Tm {
         // A header waits in a queue of headers, waits among the data, has left, or was lost.
         let trimmed: u64 = stats.iter().map(|stats| stats.trimmed.packets).sum();
         let gone: u64 = stats.iter().map(|stats| stats.headers_sent.packets + stats.headers_lost.packets).sum();
-        let apart: usize = header_queues.iter().map(VecDeque::len).sum();
-        let among_data: u64 = buffer.queues.iter().map(|queue| u64::from(queue.headers())).sum();
-        buffer.is_consistent(waiting) && ports_agree && queues_agree && trimmed == gone + apart as u64 + among_data
+        let in_header_queues: usize = header_queues.iter().map(VecDeque::len).sum();
+        let in_data_queues: u64 = buffer.queues.iter().map(|queue| u64::from(queue.headers())).sum();
+        buffer.is_consistent(waiting)
+            && ports_agree
+            && queues_agree
+            && trimmed == gone + in_header_queues as u64 + in_data_queues
     }
 }
 

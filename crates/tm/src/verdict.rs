@@ -130,17 +130,17 @@ impl Side {
 /// What an arriving packet got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It waits in its queue.
+    /// It was admitted to its queue.
     Queued {
         /// It carries a congestion mark now.
         marked: bool,
     },
-    /// Its header waits.
+    /// It was rejected, and its header was queued.
     Trimmed {
         /// Why the packet was rejected.
         reason: Reason,
     },
-    /// Its header goes back to the sender.
+    /// It was rejected, and the caller sends its header back to the sender.
     Returned {
         /// Why the packet was rejected.
         reason: Reason,
@@ -152,12 +152,12 @@ pub enum Verdict {
     },
 }
 
-/// What was decided about a packet before it got to the traffic manager.
+/// What the ingress pipeline of a programmable switch did with a packet in front of the traffic manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is gone.
     Dropped(Reason),
-    /// Its payload was cut by the program in front. Its header, if it arrives here, is offered as a packet of its own.
+    /// The pipeline cut its payload. Its header, if it gets to the traffic manager, is offered as a packet of its own.
     Trimmed,
 }
 
@@ -170,7 +170,7 @@ pub enum Wire {
     Busy,
 }
 
-/// What becomes of a packet that is offered to the switch.
+/// What becomes of a packet that is offered: a verdict, and whether the packet has left already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The wire was idle and nothing waited: the packet joined its queue, unmarked, and has left at once. Nothing was

@@ -1,8 +1,10 @@
 //! Dynamic thresholds (Choudhury and Hahne): `T_i = alpha_k * (B - Q)` (FB eq. 1, ABM eq. 5), where `k` is the number
-//! of queue `i`. A packet is admitted if it fits into the buffer and its queue does not exceed `T_i` with it.
+//! of queue `i`. A packet is admitted if it fits the buffer, `charge <= B - Q`, and its queue stays within the
+//! threshold, `q_i + charge <= T_i`. `Q` and `q_i` are taken before the packet is added.
 //!
-//! With a reserve `r` each of the `P*K` queues owns `R = floor(r*B/(P*K))` bytes. The rest is shared, and thresholds
-//! are by what is free of it.
+//! With a reserved share `r`, each of the `P*K` queues has `R = floor(r*B/(P*K))` bytes of its own. The rest,
+//! `S = B - P*K*R`, is shared; `X` of it is in use. A packet that leaves its queue within `R` is admitted. Else the
+//! bytes of the queue above `R` have to fit what is shared, and stay within `T_i = alpha_k * (S - X)`.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;
@@ -15,7 +17,7 @@ settings! {
     /// Settings of DT.
     #[derive(Clone, Debug, PartialEq)]
     pub struct DynamicThresholdsConfig {
-        /// The factor between a queue's threshold and the free buffer.
+        /// A queue's threshold is this factor times the free buffer.
         pub alpha: PerQueue<f64> = PerQueue::All(1.0) => needed,
         /// The share of the buffer that is reserved for the queues, in equal parts.
         pub reserved: f64 = 0.0,
@@ -57,7 +59,7 @@ impl BufferPolicy for DynamicThresholds {
     }
 }
 
-/// `alpha * (B - Q)`, as the policies built on DT have it, too.
+/// `alpha * (B - Q)`, also for the policies derived from DT.
 pub(super) fn threshold(queue: usize, buffer: &Buffer) -> Threshold {
     let (alpha, remaining) = (buffer.queues[queue].alpha, buffer.remaining());
     Threshold {
@@ -71,26 +73,26 @@ pub(super) fn threshold(queue: usize, buffer: &Buffer) -> Threshold {
 /// DT with a reserve.
 #[derive(Clone, Debug)]
 pub(crate) struct ReservedThresholds {
-    /// `R`.
+    /// `R`: what each queue has of its own.
     reserve: u64,
     /// `S`: what is shared.
     shared: u64,
-    /// `X`: how much of it is taken.
+    /// `X`: how much of `S` is in use.
     taken: u64,
 }
 
 impl ReservedThresholds {
-    /// `None` if the reserve comes to nothing, and DT is what is meant.
+    /// `None` if the reserve is less than a byte: plain DT is the same then.
     pub(super) fn new(config: &DynamicThresholdsConfig, switch: &ValidConfig) -> Option<Self> {
         let queues = switch.total_queues() as u64;
         let capacity = switch.buffer.get();
-        // The product is below 2^44 and not negative: the cast is a floor.
+        // A buffer has fewer than 2^44 bytes and the share is not negative: the cast is a floor.
         let reserve = (config.reserved * real(capacity) / real(queues)) as u64;
         (reserve > 0).then_some(Self { reserve, shared: capacity - reserve * queues, taken: 0 })
     }
 
     fn free(&self) -> u64 {
-        // More can be taken than is shared if the reserve was enlarged while others held the buffer.
+        // `X` can exceed `S` if the reserve was enlarged while other queues occupied that space.
         self.shared.saturating_sub(self.taken)
     }
 
@@ -120,7 +122,7 @@ impl BufferPolicy for ReservedThresholds {
         why.note(|e| e.threshold = Some(self.threshold(arrival.queue.index, buffer)));
         let queue = &buffer.queues[arrival.queue.index];
         let above = (queue.bytes + arrival.charge).saturating_sub(self.reserve);
-        // A queue within its reserve always fits, unless the reserve was enlarged while others held the buffer.
+        // A queue within its reserve always fits, unless the reserve was enlarged while others occupied the buffer.
         if arrival.charge > buffer.remaining() {
             return Admission::Reject(Reason::Full);
         }

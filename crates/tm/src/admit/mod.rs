@@ -127,15 +127,16 @@ policies! {
     /// `T = alpha*(B-Q)`, where `B` is the size of the buffer and `Q` its occupancy.
     "dt" => dynamic_thresholds::DynamicThresholds(DynamicThresholdsConfig) or ReservedThresholds;
     /// Enhanced dynamic thresholds (EDT): DT that lets a burst through for a bounded time.
-    /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` is the number of such
-    /// queues; else `T = alpha*(B-Q)`.
+    /// `T = max(alpha*(B-Q), B/n)` for a queue that was empty less than `burst_time` ago, where `n` is the number of
+    /// such queues; else `T = alpha*(B-Q)`.
     "edt" => enhanced_thresholds::EnhancedThresholds(EnhancedThresholdsConfig), called;
     /// Traffic-aware thresholds (TDT): DT with more for bursts and less for congested queues.
     /// `T = a*(B-Q)`: `a` is `alpha_absorb` for a queue that grows by `burst` within `window`, `alpha_evacuate` for one
     /// that has not been empty for `evacuate_after`, else `alpha`.
     "tdt" => traffic_aware::TrafficAware(TrafficAwareConfig), called;
     /// Flexible buffer (FB): thresholds by priority and by the number of active queues.
-    /// `T = ((alpha/N)*g)*(B-Q)`: `N` is the number of non-empty queues of the group, `g` the queue's share of its port.
+    /// `T = ((alpha/N)*g)*(B-Q)`: `N` is the number of non-empty queues of the group, `g` the queue's share of its
+    /// port.
     "fb" => flexible_buffer::FlexibleBuffer(FlexibleBufferConfig);
     /// FB on DT (FBA): sets DT's alphas to those of FB once per interval.
     /// `alpha_i = (alpha/N)*g` with FB's `N` and `g`, once per interval.
@@ -148,7 +149,8 @@ policies! {
     /// `alpha_i = (alpha/n)*m` with ABM's `n` and `m`, once per interval.
     "abm-dt" => abm_on_dt::AbmOnDt(AbmOnDtConfig), called;
     /// Flow-aware buffer (FAB): DT with a larger alpha for the first packets of a flow.
-    /// `T = alpha_short*(B-Q)` for flows that have sent less than `threshold` since their last pause longer than `window`.
+    /// `T = alpha_short*(B-Q)` for flows that have sent less than `threshold` since their last pause longer than
+    /// `window`.
     "fab" => flow_aware::FlowAware(FlowAwareConfig);
     /// Intelligent buffer (IB): DT, fair dropping of long flows, a queue for short ones.
     /// Fair dropping is AFD, per flow or per queue. Short flows have a queue of their own if `short_queue` is set.
@@ -255,7 +257,7 @@ impl Policy {
 
     /// Takes over what an earlier policy had learned, where it is of the same kind, and else starts from the buffer as
     /// it is.
-    pub(crate) fn succeed(&mut self, earlier: &Self, now: Instant, buffer: &Buffer, queues: usize) {
+    pub(crate) fn inherit(&mut self, earlier: &Self, now: Instant, buffer: &Buffer, queues: usize) {
         for queue in (0..buffer.queues.len()).filter(|queue| buffer.length(*queue) > 0) {
             let id = QueueId { port: queue / queues, index: queue };
             with_policy!(&mut *self, policy => policy.enqueued(id, 0, buffer.length(queue)));

@@ -1,9 +1,10 @@
-//! Pools of queues, as switch chips have them: each queue number is in a pool, has a minimum of its own, and takes what goes beyond it
-//! from the pool's shared part, up to a constant or a factor of what is free there. Each partition of the memory has the pools anew.
+//! Pools of queues, as switch chips have them: each queue number is in a pool, has a minimum of its own, and takes what
+//! goes beyond it from the pool's shared part, up to a constant or a factor of what is free there. Each partition of
+//! the memory has the pools anew.
 //!
-//! All limits are tested with the packet in the buffer, as on the ingress side ([`crate::ingress`]): `shared + packet <= alpha * (free - packet)`. Everything is
-//! counted in whole bytes with integers. What a queue has of its pool follows from its length alone, so that there is nothing to
-//! keep but what is taken of each pool.
+//! All limits are tested with the packet in the buffer, as on the ingress side ([`crate::ingress`]): `shared + packet
+//! <= alpha * (free - packet)`. Everything is counted in whole bytes with integers. What a queue has of its pool
+//! follows from its length alone, so that there is nothing to keep but what is taken of each pool.
 
 use super::{ActivePolicy, Admission, Arrival, BufferPolicy, PolicySettings, QueueId, real};
 use crate::buffer::Buffer;

@@ -150,7 +150,8 @@ impl Group {
         self.filtered.is_at_most(lossless.xon.max(alpha.of(free).saturating_sub(lossless.xon_offset)))
     }
 
-    /// The limit that keeps `rest` cells out of the shared part, of which the group would have `own` and `free` are free.
+    /// The limit that keeps `rest` cells out of the shared part, of which the group would have `own` and `free` are
+    /// free.
     pub(super) fn refusal(&self, own: u64, rest: u64, free: u64, port: u64) -> Option<Refusal> {
         let Some(left) = free.checked_sub(rest) else { return Some(Refusal::Pool) };
         if let (Some(_), Limit::Dynamic(alpha)) = (self.config.filter, self.config.limit) {

@@ -251,8 +251,8 @@ impl Ingress {
     /// The cells of a packet, which has one byte at least.
     #[inline(always)]
     pub const fn cells(&self, bytes: u32) -> u64 {
-        // ceil(bytes / cell) is floor((bytes - 1) / cell) + 1. With m = floor((2^64 - 1) / cell), floor(((n + 1) * m) / 2^64) is
-        // floor(n / cell) for n and cell below 2^32.
+        // ceil(bytes / cell) is floor((bytes - 1) / cell) + 1. With m = floor((2^64 - 1) / cell), floor(((n + 1) * m) /
+        // 2^64) is floor(n / cell) for n and cell below 2^32.
         ((bytes as u128 * self.reciprocal as u128) >> 64) as u64 + 1
     }
 
@@ -532,8 +532,8 @@ impl Ingress {
 
     /// Changes limits, minimums and headroom while packets wait. All of it applies, or nothing and an error says why.
     ///
-    /// The cell, the partitions, the ports and the groups with their pools stay as they are. A group that is paused or has
-    /// headroom stays lossless.
+    /// The cell, the partitions, the ports and the groups with their pools stay as they are. A group that is paused or
+    /// has headroom stays lossless.
     ///
     /// # Errors
     /// If the new settings are none, change what stays, or leave a pool less than is taken of it.

@@ -83,7 +83,8 @@ impl Ingress {
         groups.map(|number| part(self.occupancy_at(self.pg_at(number)))).sum()
     }
 
-    /// Whether every counter is the sum of what the groups have, and no pool has given more than it has. Slow; for tests.
+    /// Whether every counter is the sum of what the groups have, and no pool has given more than it has. Slow; for
+    /// tests.
     pub fn is_consistent(&self) -> bool {
         let config = &self.config;
         let pool_is_right = |(partition, pool): (usize, usize)| {

@@ -81,7 +81,7 @@ macro_rules! rules {
             }
 
             /// Goes on from where an earlier rule was, if it is of the same kind.
-            fn succeed(&mut self, earlier: &Self) {
+            fn inherit(&mut self, earlier: &Self) {
                 match (self, earlier) {
                     $((Self::$rule(new), Self::$rule(old)) => new.inherit(old),)*
                     (Self::Custom(new), Self::Custom(old)) => new.inherit(old),
@@ -160,9 +160,9 @@ impl Marker {
     }
 
     /// Goes on from what the rule of an earlier marker had seen.
-    pub(crate) fn succeed(&mut self, earlier: &Self) {
+    pub(crate) fn inherit(&mut self, earlier: &Self) {
         if let (Some(new), Some(old)) = (&mut self.rule, &earlier.rule) {
-            new.succeed(old);
+            new.inherit(old);
         }
     }
 }

@@ -19,8 +19,8 @@ use crate::trim::{Header, TrimConfig};
 use crate::units::{Bytes, Instant};
 use crate::verdict::{Eviction, Explain, Outcome, Reason, Verdict, Wire};
 
-/// A copy of a packet that is really made, here: else the compiler would pass on the address of the original, which would then have to be
-/// in memory on the fast path, too.
+/// A copy of a packet that is really made, here: else the compiler would pass on the address of the original, which
+/// would then have to be in memory on the fast path, too.
 #[inline(always)]
 fn copied(packet: &Packet) -> Packet {
     core::hint::black_box(*packet)

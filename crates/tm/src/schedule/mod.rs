@@ -91,7 +91,7 @@ macro_rules! schedulers {
             /// Takes over where an earlier scheduler was, if it is of the same kind. The caller has made sure that
             /// packets are
             /// kept in the same way.
-            pub(crate) fn succeed(&mut self, earlier: &Self) {
+            pub(crate) fn inherit(&mut self, earlier: &Self) {
                 match (self, earlier) {
                     $((Self::$variant(new), Self::$variant(old)) => new.inherit(old),)*
                     (Self::Custom(new), Self::Custom(old)) => new.inherit(old),
