@@ -1,8 +1,8 @@
-//! Fingerprints of the code that numbers depend on: results that other code has made are not taken for ours. And the papers' files
-//! of claims, which stand beside the scenarios.
+//! Fingerprints of the code that numbers depend on: results that other code has made are not taken for ours. And the
+//! papers' files of claims, which stand beside the scenarios.
 //!
-//! `ENGINE`: the core, the simulator, and what every run is boiled down with. `MEASURES`: for each paper, its own files that make
-//! numbers from runs, called `measure*.rs`. Claims and panels are in neither: they are made anew each time.
+//! `ENGINE`: the core, the simulator, and what every run is boiled down with. `MEASURES`: for each paper, its own files
+//! that make numbers from runs, called `measure*.rs`. Claims and panels are in neither: they are made anew each time.
 
 mod fingerprint;
 

@@ -1,4 +1,5 @@
-//! A fingerprint of the code that results depend on: those of an older build of the same version are not taken for ours.
+//! A fingerprint of the code that results depend on: those of an older build of the same version are not taken for
+//! ours.
 
 #[allow(dead_code, unreachable_pub)]
 #[path = "src/fingerprint.rs"]

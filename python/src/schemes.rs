@@ -1,7 +1,7 @@
 //! Schemes written in Python: what they are called, what there is to set, and what becomes of their exceptions.
 //!
-//! A class is registered by its name. Files then choose it as they choose the built-in ones. An exception in a scheme leaves the
-//! simulator as a panic that carries it, and becomes the exception of whatever was called ([`caught`]).
+//! A class is registered by its name. Files then choose it as they choose the built-in ones. An exception in a scheme
+//! leaves the simulator as a panic that carries it, and becomes the exception of whatever was called ([`caught`]).
 
 use forebay_tm::ConfigError;
 use forebay_tm::described::{Absent, Described, Field, Kind, Value, Wrong};

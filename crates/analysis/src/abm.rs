@@ -1,15 +1,15 @@
-//! Active Buffer Management: `T = alpha / n * (B - Q) * mu / b`, with `n` the congested queues of the priority and `mu / b`
-//! the queue's drain rate as a share of its port's bandwidth (equation 9; in the appendix `gamma`, equation 12).
+//! Active Buffer Management: `T = alpha / n * (B - Q) * mu / b`, with `n` the congested queues of the priority and `mu
+//! / b` the queue's drain rate as a share of its port's bandwidth (equation 9; in the appendix `gamma`, equation 12).
 //!
-//! Theorems 1 and 3 take the factors of a priority to add up to its alpha. They add up to `alpha` times the mean of `mu / b`
-//! over its queues, which is alpha only if each has its port to itself. Where ports are shared a priority may have less than
-//! theorem 1 says and a queue may take longer to drain than theorem 3 says ([`drain_time`] is exact); theorem 2 always
-//! holds.
+//! Theorems 1 and 3 take the factors of a priority to add up to its alpha. They add up to `alpha` times the mean of `mu
+//! / b` over its queues, which is alpha only if each has its port to itself. Where ports are shared a priority may have
+//! less than theorem 1 says and a queue may take longer to drain than theorem 3 says ([`drain_time`] is exact); theorem
+//! 2 always holds.
 //!
 //! In the same way equations 10 and 11 put the sum of the alphas for the sum of the factors. Where ports are shared the
-//! factors are smaller, more is free when the burst comes, and the burst has more room than the equations say; [`burst`] is
-//! exact. With `k` queues at each port, one of each of `k` priorities with the same alpha, the factors add up to one alpha
-//! rather than to `k`, so that the burst's room does not depend on `k` at all.
+//! factors are smaller, more is free when the burst comes, and the burst has more room than the equations say;
+//! [`burst`] is exact. With `k` queues at each port, one of each of `k` priorities with the same alpha, the factors add
+//! up to one alpha rather than to `k`, so that the burst's room does not depend on `k` at all.
 //!
 //! DT's steady state (equation 6) and burst tolerance (equation 8) are in [`dt`](crate::dt).
 
@@ -22,8 +22,8 @@ pub fn omega(alpha: f64, congested: u32, port_share: f64) -> f64 {
     alpha / f64::from(congested) * port_share
 }
 
-/// Theorem 1: a priority can have at least `B * alpha / (1 + sum of all alphas)`, its own among them, in bytes. For queues
-/// that have their port to themselves.
+/// Theorem 1: a priority can have at least `B * alpha / (1 + sum of all alphas)`, its own among them, in bytes. For
+/// queues that have their port to themselves.
 pub fn minimum(buffer: f64, alpha: f64, all_alphas: &[f64]) -> f64 {
     steady::threshold(buffer, alpha, all_alphas)
 }
@@ -39,21 +39,21 @@ pub fn drain_time_bound(buffer: f64, alpha: f64, port_rate: f64) -> f64 {
     maximum(buffer, alpha) * BITS / port_rate
 }
 
-/// How long a queue at its threshold takes to drain, in seconds, by lemma 2: `T / mu = B * alpha / (n * b * (1 + sum of all
-/// omega))`. `omegas` are the factors of all congested queues.
+/// How long a queue at its threshold takes to drain, in seconds, by lemma 2: `T / mu = B * alpha / (n * b * (1 + sum of
+/// all omega))`. `omegas` are the factors of all congested queues.
 pub fn drain_time(buffer: f64, alpha: f64, congested: u32, port_rate: f64, omegas: &[f64]) -> f64 {
     steady::threshold(buffer, alpha / f64::from(congested), omegas) * BITS / port_rate
 }
 
-/// Equation 28, the rate up to which the queues that hold the buffer can follow their thresholds (case 1), as printed: for
-/// the sum over all queues rather than for each. In bits per second.
+/// Equation 28, the rate up to which the queues that hold the buffer can follow their thresholds (case 1), as printed:
+/// for the sum over all queues rather than for each. In bits per second.
 ///
 /// ```text
 /// r <= (sum over new and affected of drain) / M + (sum over others of drain) * (1 + W) / (W * M)
 /// ```
 ///
-/// with `M` new queues and `W` the sum of the others' factors. [`Transient::tracking_rate`] asks each queue, and is the same
-/// if all have the same `omega / drain`.
+/// with `M` new queues and `W` the sum of the others' factors. [`Transient::tracking_rate`] asks each queue, and is the
+/// same if all have the same `omega / drain`.
 pub fn tracking_rate_of_sum(transient: &Transient) -> f64 {
     let (affected, others): (Vec<Held>, Vec<Held>) =
         transient.held.iter().partition(|held| held.omega < held.omega_before);
@@ -88,8 +88,8 @@ pub fn theorem_4(transient: &Transient) -> f64 {
 /// t1 = omega * B / ( (1 + W) * ( (r - d) + omega*(M*(r - d) - sum over all held of drain) ) )
 /// ```
 ///
-/// For rates up to [`tracking_rate_of_sum`] it gives too much; infinite where the buffer would empty faster than the burst
-/// grows.
+/// For rates up to [`tracking_rate_of_sum`] it gives too much; infinite where the buffer would empty faster than the
+/// burst grows.
 pub fn theorem_5(transient: &Transient) -> f64 {
     let burst = &transient.burst;
     let grows = (burst.rate - burst.drain) / BITS;
@@ -117,14 +117,15 @@ pub fn zero_loss_time_of_high(
     alpha_high * buffer / ((1.0 + alpha_low) * (grows + alpha_high * change))
 }
 
-/// Equation 10: how long the queue of a burst in case 1 is when it first loses, in bytes: its share of the steady state.
+/// Equation 10: how long the queue of a burst in case 1 is when it first loses, in bytes: its share of the steady
+/// state.
 ///
 /// ```text
 /// (r - d) * tau = omega * B / (1 + sum of alphas)
 /// ```
 ///
-/// `omega` is the factor of the burst's queue, and `alphas` those of all priorities that use the buffer, the burst's among
-/// them.
+/// `omega` is the factor of the burst's queue, and `alphas` those of all priorities that use the buffer, the burst's
+/// among them.
 pub fn burst_tolerance_tracking(buffer: f64, omega: f64, alphas: &[f64]) -> f64 {
     steady::threshold(buffer, omega, alphas)
 }
@@ -135,21 +136,22 @@ pub fn burst_tolerance_tracking(buffer: f64, omega: f64, alphas: &[f64]) -> f64 
 /// (r - d) * tau = omega * B / ( (1 + sum of alphas) * (1 + omega * ((r - d) - mu) / (r - d)) )
 /// ```
 ///
-/// `alphas` are those of the priorities that hold the buffer when the burst comes (as equation 40 has it), and `drain` is
-/// `mu`, the rate at which all of it drains, in bits per second.
+/// `alphas` are those of the priorities that hold the buffer when the burst comes (as equation 40 has it), and `drain`
+/// is `mu`, the rate at which all of it drains, in bits per second.
 pub fn burst_tolerance_lagging(buffer: f64, alphas: &[f64], drain: f64, burst: &Burst) -> f64 {
     let grows = (burst.rate - burst.drain) / BITS;
     burst.omega * steady::free(buffer, alphas) / (1.0 + burst.omega * (grows - drain / BITS) / grows)
 }
 
-/// Equation 42: how much of a burst at `rate` bits per second has come after `t1` seconds, in bytes. Figure 5 shows this.
+/// Equation 42: how much of a burst at `rate` bits per second has come after `t1` seconds, in bytes. Figure 5 shows
+/// this.
 pub fn burst_volume(rate: f64, zero_loss_time: f64) -> f64 {
     rate / BITS * zero_loss_time
 }
 
-/// A burst to one queue of a priority of its own that finds `ports` ports of `port_rate` bits per second with `per_port`
-/// queues each, served round robin. Every queue of a port is of another priority, and all have this alpha: `n` is the number
-/// of ports. The setting of figures 5c and 5d.
+/// A burst to one queue of a priority of its own that finds `ports` ports of `port_rate` bits per second with
+/// `per_port` queues each, served round robin. Every queue of a port is of another priority, and all have this alpha:
+/// `n` is the number of ports. The setting of figures 5c and 5d.
 pub fn burst(buffer: f64, alpha: f64, ports: u32, per_port: u32, port_rate: f64, burst: Burst) -> Transient {
     let share = 1.0 / f64::from(per_port);
     let held = Held::new(omega(alpha, ports, share), port_rate * share);
@@ -182,8 +184,8 @@ mod tests {
         assert_near(drain, drain_time_bound(BUFFER, 0.5, PORT));
     }
 
-    /// Where they share one they are not: half of a port each, alphas 8 and 1/2. The drain time is 1.52 B/b, the bound 0.89
-    /// B/b.
+    /// Where they share one they are not: half of a port each, alphas 8 and 1/2. The drain time is 1.52 B/b, the bound
+    /// 0.89 B/b.
     #[test]
     fn theorem_3_needs_ports_that_are_not_shared() {
         let omegas = [omega(8.0, 1, 0.5), omega(0.5, 1, 0.5)];
@@ -230,7 +232,8 @@ mod tests {
         assert!(transient.zero_loss_time() < alone);
     }
 
-    /// Equations 10 and 11 are the exact solution for queues with a port each, and say too little for queues that share one.
+    /// Equations 10 and 11 are the exact solution for queues with a port each, and say too little for queues that share
+    /// one.
     #[test]
     fn equations_10_and_11() {
         for ports in [1, 2, 7, 14] {
@@ -241,8 +244,8 @@ mod tests {
                     _ => burst_tolerance_lagging(BUFFER, &[0.5], f64::from(ports) * PORT, &one(rate)),
                 };
                 assert_near(equation, transient.tolerance());
-                // Eight queues a port, one of each of eight priorities: nothing changes, though the sum of alphas is eight
-                // times as large.
+                // Eight queues a port, one of each of eight priorities: nothing changes, though the sum of alphas is
+                // eight times as large.
                 let shared = burst(BUFFER, 0.5, ports, 8, PORT, one(rate));
                 assert_near(shared.tolerance(), equation);
                 assert!(burst_tolerance_tracking(BUFFER, 0.5, &[0.5; 9]) < 0.5 * equation);

@@ -1,8 +1,8 @@
 //! AIFO, PIFO and FIFO at constant rates (AIFO's theorem 1).
 //!
-//! Packets of rank `i`, smaller ranks first, arrive at `rates[i]` at a port that drains at `drain`, all in the same unit;
-//! together they are more than it drains. Nothing is random, and nothing is a packet: with random arrivals, or a window that
-//! is short, AIFO is off.
+//! Packets of rank `i`, smaller ranks first, arrive at `rates[i]` at a port that drains at `drain`, all in the same
+//! unit; together they are more than it drains. Nothing is random, and nothing is a packet: with random arrivals, or a
+//! window that is short, AIFO is off.
 
 /// `n*`: the index of the rank at which the ranks up to it fill the port, `rates[0] + ... + rates[n*] >= drain`. None
 /// without overload.
@@ -16,8 +16,8 @@ pub fn margin(rates: &[f64], drain: f64) -> Option<usize> {
         .position(|sum| sum >= drain)
 }
 
-/// Theorem 1 (1): the departure rates of PIFO, and in the steady state of AIFO: all of the ranks before `n*`, for `n*` what
-/// is left, nothing of those after. Without overload, all.
+/// Theorem 1 (1): the departure rates of PIFO, and in the steady state of AIFO: all of the ranks before `n*`, for `n*`
+/// what is left, nothing of those after. Without overload, all.
 pub fn departures_by_rank(rates: &[f64], drain: f64) -> Vec<f64> {
     let mut left = drain;
     rates
@@ -36,29 +36,30 @@ pub fn departures_of_fifo(rates: &[f64], drain: f64) -> Vec<f64> {
     rates.iter().map(|rate| rate * part).collect()
 }
 
-/// The least gap (AIFO's equation 1: the share of packets that only one of two schedulers sends) that departure rates allow:
-/// the sum of `|p_i - a_i|` over the sum of all. The gap itself is larger where two schedulers send different packets of one
-/// rank.
+/// The least gap (AIFO's equation 1: the share of packets that only one of two schedulers sends) that departure rates
+/// allow: the sum of `|p_i - a_i|` over the sum of all. The gap itself is larger where two schedulers send different
+/// packets of one rank.
 pub fn gap_of_rates(p: &[f64], a: &[f64]) -> f64 {
     let differ: f64 = p.iter().zip(a).map(|(p, a)| (p - a).abs()).sum();
     differ / (p.iter().sum::<f64>() + a.iter().sum::<f64>())
 }
 
-/// The share of all arrivals that have a smaller rank than the one with this index: the quantile by which AIFO admits (with
-/// packets of the own rank not counted).
+/// The share of all arrivals that have a smaller rank than the one with this index: the quantile by which AIFO admits
+/// (with packets of the own rank not counted).
 pub fn quantile(rates: &[f64], rank: usize) -> f64 {
     rates[..rank].iter().sum::<f64>() / rates.iter().sum::<f64>()
 }
 
-/// AIFO's queue length where packets up to `quantile` are just admitted, in the unit of `capacity` (theorem 1, appendix A):
+/// AIFO's queue length where packets up to `quantile` are just admitted, in the unit of `capacity` (theorem 1, appendix
+/// A):
 ///
 /// ```text
 /// c = (1 - quantile * (1 - k)) * C
 /// ```
 ///
-/// `headroom` is `k`. In the steady state rank `n*` is admitted in part, so that the length is that of its quantile, if the
-/// ranks up to `n*` are more than the port drains. The paper writes `n*/n` for it: all rates equal, and the own rank
-/// counted. With [`quantile`] of [`margin`] it is what an AIFO has that counts the smaller ranks only.
+/// `headroom` is `k`. In the steady state rank `n*` is admitted in part, so that the length is that of its quantile, if
+/// the ranks up to `n*` are more than the port drains. The paper writes `n*/n` for it: all rates equal, and the own
+/// rank counted. With [`quantile`] of [`margin`] it is what an AIFO has that counts the smaller ranks only.
 pub fn queue_length(capacity: f64, headroom: f64, quantile: f64) -> f64 {
     (1.0 - quantile * (1.0 - headroom)) * capacity
 }
@@ -92,7 +93,8 @@ mod tests {
         assert_eq!(departures_of_fifo(&rates, 1.0), rates);
     }
 
-    /// AIFO's figure 4: C = 6 and k = 1/6. The quantile that is just admitted is 80% with 2 packets waiting and 20% with 5.
+    /// AIFO's figure 4: C = 6 and k = 1/6. The quantile that is just admitted is 80% with 2 packets waiting and 20%
+    /// with 5.
     #[test]
     fn figure_4() {
         assert_near(queue_length(6.0, 1.0 / 6.0, 0.8), 2.0);

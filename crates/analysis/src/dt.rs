@@ -1,7 +1,7 @@
 //! Dynamic Thresholds: `T = alpha * (B - Q)` for every queue (FB eq. 1, ABM eq. 5, Occamy eq. 1).
 //!
-//! Nothing bounds the sum of the factors: `N` queues fill `alpha*N / (1 + alpha*N)` of the buffer, which leaves the less for
-//! a queue that comes new the more there are. That is what the later schemes set out to change.
+//! Nothing bounds the sum of the factors: `N` queues fill `alpha*N / (1 + alpha*N)` of the buffer, which leaves the
+//! less for a queue that comes new the more there are. That is what the later schemes set out to change.
 
 use crate::transient::{Burst, Held, Transient};
 use crate::{BITS, steady};
@@ -26,8 +26,8 @@ fn weights(classes: &[Class]) -> Vec<f64> {
     classes.iter().map(Class::weight).collect()
 }
 
-/// What stays free, in the unit of `buffer`: `F = B / (1 + sum of alpha_p * n_p)`; with one class Occamy's equation 2, `B /
-/// (1 + alpha*N)`.
+/// What stays free, in the unit of `buffer`: `F = B / (1 + sum of alpha_p * n_p)`; with one class Occamy's equation 2,
+/// `B / (1 + alpha*N)`.
 pub fn free(buffer: f64, classes: &[Class]) -> f64 {
     steady::free(buffer, &weights(classes))
 }
@@ -44,8 +44,8 @@ pub fn occupancy(buffer: f64, classes: &[Class]) -> f64 {
 /// T = alpha * B / (1 + sum of alpha_p * n_p)
 /// ```
 ///
-/// `classes` are all queues that are at their thresholds. For the length of a queue it must be one of them; otherwise this
-/// is the threshold that a packet to an empty queue meets.
+/// `classes` are all queues that are at their thresholds. For the length of a queue it must be one of them; otherwise
+/// this is the threshold that a packet to an empty queue meets.
 pub fn threshold(buffer: f64, alpha: f64, classes: &[Class]) -> f64 {
     steady::threshold(buffer, alpha, &weights(classes))
 }
@@ -62,16 +62,16 @@ pub fn held_by(buffer: f64, class: Class, classes: &[Class]) -> f64 {
 /// (r - d) * tau = alpha * B / ( (1 + sum of alpha_p * n_p) * (1 + alpha * ((r - d) - mu) / (r - d)) )
 /// ```
 ///
-/// `burst.drain` is `d` and `burst.omega` is `alpha`; `held` are the queues in steady state before it comes, and `drain` is
-/// `mu`, the rate at which these drain together, in bits per second. The equation is for a burst to one queue. For rates up
-/// to [`Transient::tracking_rate`] it gives too much; [`burst`] settles which case it is.
+/// `burst.drain` is `d` and `burst.omega` is `alpha`; `held` are the queues in steady state before it comes, and
+/// `drain` is `mu`, the rate at which these drain together, in bits per second. The equation is for a burst to one
+/// queue. For rates up to [`Transient::tracking_rate`] it gives too much; [`burst`] settles which case it is.
 pub fn burst_tolerance_lagging(buffer: f64, held: &[Class], drain: f64, burst: &Burst) -> f64 {
     let grows = (burst.rate - burst.drain) / BITS;
     burst.omega * free(buffer, held) / (1.0 + burst.omega * (grows - drain / BITS) / grows)
 }
 
-/// A burst that comes to queues in steady state: `ports` ports of `port_rate` bits per second, each with `per_port` queues
-/// of this alpha, served round robin. This is the setting of ABM's figures 5a and 5b.
+/// A burst that comes to queues in steady state: `ports` ports of `port_rate` bits per second, each with `per_port`
+/// queues of this alpha, served round robin. This is the setting of ABM's figures 5a and 5b.
 pub fn burst(buffer: f64, alpha: f64, ports: u32, per_port: u32, port_rate: f64, burst: Burst) -> Transient {
     let held = Held::new(alpha, port_rate / f64::from(per_port));
     Transient { buffer, held: vec![held; (ports * per_port) as usize], burst }
@@ -97,7 +97,8 @@ mod tests {
         assert_near(threshold(60.0, 2.0, &[low(1), HIGH]), 30.0);
     }
 
-    /// FB's figure 4a: the high priority could have 40 packets; beside three queues of the low one it has 20, and they 30.
+    /// FB's figure 4a: the high priority could have 40 packets; beside three queues of the low one it has 20, and they
+    /// 30.
     #[test]
     fn fb_figure_4a() {
         assert_near(threshold(60.0, 2.0, &[HIGH]), 40.0);
@@ -107,8 +108,8 @@ mod tests {
         assert_near(free(60.0, &all), 10.0);
     }
 
-    /// FB's figures 4b and 4c: five queues of one port hold 10 packets each; a 5:1 incast loses from 8 on, with a fair share
-    /// of 15.
+    /// FB's figures 4b and 4c: five queues of one port hold 10 packets each; a 5:1 incast loses from 8 on, with a fair
+    /// share of 15.
     #[test]
     fn fb_figures_4b_and_4c() {
         assert_near(threshold(60.0, 1.0, &[low(5)]), 10.0);

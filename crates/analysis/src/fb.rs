@@ -1,20 +1,20 @@
-//! Flexible Buffer: `T = alpha / N * gamma * (B - Q)` with `N` the queues of the priority that are not empty and `gamma` the
-//! queue's share of its port (equation 4).
+//! Flexible Buffer: `T = alpha / N * gamma * (B - Q)` with `N` the queues of the priority that are not empty and
+//! `gamma` the queue's share of its port (equation 4).
 //!
-//! The factors of a priority add up to at most its largest alpha, since `gamma <= 1` (lemma 1). So `Q` is bounded whatever
-//! the number of queues, and there are guarantees.
+//! The factors of a priority add up to at most its largest alpha, since `gamma <= 1` (lemma 1). So `Q` is bounded
+//! whatever the number of queues, and there are guarantees.
 //!
-//! Equations 7 and 8 are printed without a proof. Both follow from [`transient`](crate::transient) for the worst buffer that
-//! a high-priority burst at `r` to one empty queue (`gamma = 1`, `N = 1`, so that its factor is `alpha_H`) can find: one
-//! port with one queue whose factor is `alpha_L` and which drains at `BW`. The total then grows at
+//! Equations 7 and 8 are printed without a proof. Both follow from [`transient`](crate::transient) for the worst buffer
+//! that a high-priority burst at `r` to one empty queue (`gamma = 1`, `N = 1`, so that its factor is `alpha_H`) can
+//! find: one port with one queue whose factor is `alpha_L` and which drains at `BW`. The total then grows at
 //!
 //! ```text
 //! Q' = max( (r - BW) / (1 + alpha_L),  r - 2*BW )
 //! ```
 //!
-//! where the first is that of a queue which follows its threshold, the second that of one which cannot. The first is the
-//! larger one iff `alpha_L <= BW / (r - 2*BW)`: equation 7. If the burst is to last `t` without a loss, `t1 > t`, then with
-//! the second
+//! where the first is that of a queue which follows its threshold, the second that of one which cannot. The first is
+//! the larger one iff `alpha_L <= BW / (r - 2*BW)`: equation 7. If the burst is to last `t` without a loss, `t1 > t`,
+//! then with the second
 //!
 //! ```text
 //! alpha_H > 1 / ( B / ((1 + alpha_L)*(r - BW)*t) - (r - 2*BW) / (r - BW) )
@@ -32,20 +32,21 @@
 use crate::transient::{Burst, Held, Transient};
 use crate::{BITS, steady};
 
-/// A queue's factor `omega = alpha / N * gamma` (eqs. 4 and 10): `queues` of its priority are not empty, itself among them,
-/// and it has `port_share` of its port (0 to 1).
+/// A queue's factor `omega = alpha / N * gamma` (eqs. 4 and 10): `queues` of its priority are not empty, itself among
+/// them, and it has `port_share` of its port (0 to 1).
 pub fn omega(alpha: f64, queues: u32, port_share: f64) -> f64 {
     alpha / f64::from(queues) * port_share
 }
 
-/// Equation 5 (theorem 1, eq. 15): what all queues hold in steady state is at most `B * A / (1 + A)`, with `A` the sum over
-/// the priorities of the largest alpha of each. Sharp if all queues have their port to themselves and the alphas of a
-/// priority are equal.
+/// Equation 5 (theorem 1, eq. 15): what all queues hold in steady state is at most `B * A / (1 + A)`, with `A` the sum
+/// over the priorities of the largest alpha of each. Sharp if all queues have their port to themselves and the alphas
+/// of a priority are equal.
 pub fn occupancy_bound(buffer: f64, largest_alphas: &[f64]) -> f64 {
     steady::occupancy(buffer, largest_alphas)
 }
 
-/// What one priority holds at most, whatever the others do: `B * alpha / (1 + alpha)` with its largest alpha (section 4.1).
+/// What one priority holds at most, whatever the others do: `B * alpha / (1 + alpha)` with its largest alpha (section
+/// 4.1).
 pub fn priority_bound(buffer: f64, largest_alpha: f64) -> f64 {
     steady::occupancy(buffer, &[largest_alpha])
 }
@@ -57,8 +58,8 @@ pub fn priority_bound(buffer: f64, largest_alpha: f64) -> f64 {
 /// alpha_L >= B_p * (1 + alpha_H) / (B - B_p)
 /// ```
 ///
-/// For queues that have their port to themselves: with a share of the port the low priority gets less. `minimum` is less
-/// than `buffer`.
+/// For queues that have their port to themselves: with a share of the port the low priority gets less. `minimum` is
+/// less than `buffer`.
 pub fn alpha_low_for(minimum: f64, buffer: f64, alpha_high: f64) -> f64 {
     minimum * (1.0 + alpha_high) / (buffer - minimum)
 }
@@ -68,8 +69,8 @@ pub fn minimum_of_low(buffer: f64, alpha_low: f64, alpha_high: f64) -> f64 {
     steady::threshold(buffer, alpha_low, &[alpha_low, alpha_high])
 }
 
-/// Equation 7: the largest `alpha_L` with which a burst of `rate` to a port of `port_rate` (bits per second) gets its share
-/// of the steady state before it loses anything:
+/// Equation 7: the largest `alpha_L` with which a burst of `rate` to a port of `port_rate` (bits per second) gets its
+/// share of the steady state before it loses anything:
 ///
 /// ```text
 /// alpha_L <= BW / (r - 2*BW)
@@ -101,8 +102,9 @@ pub fn alpha_low_limit(buffer: f64, port_rate: f64, burst: Absorb) -> f64 {
     if surplus <= 0.0 { f64::INFINITY } else { buffer / surplus - 1.0 }
 }
 
-/// Equation 8, second half, as printed: `alpha_H` must be larger than this; none if no `alpha_H` will do. It takes the queue
-/// that holds the buffer to lag. Where `alpha_L` is below equation 7's limit the burst needs more: see [`alpha_high`].
+/// Equation 8, second half, as printed: `alpha_H` must be larger than this; none if no `alpha_H` will do. It takes the
+/// queue that holds the buffer to lag. Where `alpha_L` is below equation 7's limit the burst needs more: see
+/// [`alpha_high`].
 ///
 /// ```text
 /// alpha_H > 1 / ( B / ((1 + alpha_L)*(r - BW)*t) - (r - 2*BW) / (r - BW) )
@@ -113,8 +115,8 @@ pub fn alpha_high_as_printed(buffer: f64, port_rate: f64, alpha_low: f64, burst:
     above_zero(1.0 / (buffer / ((1.0 + alpha_low) * needed) - (burst.rate - 2.0 * port_rate) / excess))
 }
 
-/// What `alpha_H` must be larger than for the burst to be absorbed from any steady state of the low priority: equation 8
-/// where the queues of the low priority lag, and `(1 + alpha_L) / (B / ((r - BW)*t) - 1)` where they follow their
+/// What `alpha_H` must be larger than for the burst to be absorbed from any steady state of the low priority: equation
+/// 8 where the queues of the low priority lag, and `(1 + alpha_L) / (B / ((r - BW)*t) - 1)` where they follow their
 /// thresholds. None if no `alpha_H` will do.
 pub fn alpha_high(buffer: f64, port_rate: f64, alpha_low: f64, burst: Absorb) -> Option<f64> {
     let needed = (burst.rate - port_rate) / BITS * burst.duration;
@@ -155,8 +157,8 @@ mod tests {
         assert_near(priority_bound(60.0, 2.0), 40.0);
     }
 
-    /// Figures 5b and 5c: five queues of one port have 2 packets each by equation 4 (6 without gamma), and the incast has
-    /// its share of 37.5 before it loses.
+    /// Figures 5b and 5c: five queues of one port have 2 packets each by equation 4 (6 without gamma), and the incast
+    /// has its share of 37.5 before it loses.
     #[test]
     fn figures_5b_and_5c() {
         let low = omega(1.0, 5, 0.2);
@@ -169,7 +171,8 @@ mod tests {
         assert_near(transient.tolerance(), 37.5);
     }
 
-    /// Section 4.2: 10% for the low priority beside alpha_H = 10 takes alpha_L = 1.22. The text says 2.75, which gives 20%.
+    /// Section 4.2: 10% for the low priority beside alpha_H = 10 takes alpha_L = 1.22. The text says 2.75, which gives
+    /// 20%.
     #[test]
     fn equation_6() {
         assert_near(alpha_low_for(0.1, 1.0, 10.0), 11.0 / 9.0);
@@ -195,8 +198,8 @@ mod tests {
         }
     }
 
-    /// The worst case is the worst: more ports and more queues a port, with all factors of the low priority as equation 4
-    /// has them, never have the burst lose earlier.
+    /// The worst case is the worst: more ports and more queues a port, with all factors of the low priority as equation
+    /// 4 has them, never have the burst lose earlier.
     #[test]
     fn other_buffers_absorb_at_least_as_much() {
         for alpha_low in [0.05, 0.125, 0.5, 2.0] {
@@ -223,7 +226,8 @@ mod tests {
         assert_near(alpha_high_as_printed(BUFFER, PORT, 0.5, EXAMPLE).unwrap(), 1.0 / (72.0 / 67.5 - 8.0 / 9.0));
     }
 
-    /// The burst of `scenarios/compare-fb.toml`: 60% of the buffer over four links, with the alphas of the paper's section 6.1.
+    /// The burst of `scenarios/compare-fb.toml`: 60% of the buffer over four links, with the alphas of the paper's
+    /// section 6.1.
     #[test]
     fn the_alphas_of_the_comparison_absorb_its_burst() {
         let (buffer, port) = (3_750_000.0, 10e9);
@@ -247,8 +251,8 @@ mod tests {
         }
     }
 
-    /// Where equation 7 holds equation 8 asks for too little: with r = 3 BW and alpha_L = 1/2 a burst that is to last 0.3
-    /// B/BW needs alpha_H = 2.25, not 1.64.
+    /// Where equation 7 holds equation 8 asks for too little: with r = 3 BW and alpha_L = 1/2 a burst that is to last
+    /// 0.3 B/BW needs alpha_H = 2.25, not 1.64.
     #[test]
     fn equation_8_is_not_enough_where_queues_track() {
         let burst = Absorb { rate: 3.0 * PORT, duration: 0.3 * BUFFER * BITS / PORT };

@@ -1,10 +1,10 @@
-//! What papers about shared buffers work out on paper, as functions: the steady states of thresholds, the bounds that follow
-//! from them, and how much of a burst gets in before the first loss.
+//! What papers about shared buffers work out on paper, as functions: the steady states of thresholds, the bounds that
+//! follow from them, and how much of a burst gets in before the first loss.
 //!
-//! All of it is about a *fluid*: arrivals and departures are smooth, and a queue grows until it meets its threshold `T =
-//! omega * (B - Q)`, where `B` is the shared buffer, `Q` is all that waits, and `omega` is a factor that depends on the
-//! scheme. That factor is all in which the schemes differ, so that the mathematics is in two modules and the schemes are
-//! short:
+//! All of it is about a *fluid*: arrivals and departures are smooth, and a queue grows until it meets its threshold `T
+//! = omega * (B - Q)`, where `B` is the shared buffer, `Q` is all that waits, and `omega` is a factor that depends on
+//! the scheme. That factor is all in which the schemes differ, so that the mathematics is in two modules and the
+//! schemes are short:
 //!
 //! | module | what it has |
 //! |---|---|
@@ -18,8 +18,8 @@
 //!
 //! # Units
 //!
-//! Buffers and queues are in bytes, rates in bits per second, times in seconds. `alpha`, `omega` and shares of a port have
-//! no unit. In AIFO's theorem rates are of packets, in any unit that all of them share.
+//! Buffers and queues are in bytes, rates in bits per second, times in seconds. `alpha`, `omega` and shares of a port
+//! have no unit. In AIFO's theorem rates are of packets, in any unit that all of them share.
 
 #![forbid(unsafe_code)]
 

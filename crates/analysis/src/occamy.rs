@@ -6,13 +6,14 @@
 
 use crate::dt::{self, Class};
 
-/// Equation 2: what stays free with `queues` queues at their thresholds, in the unit of `buffer`: `F = B / (1 + alpha*N)`.
+/// Equation 2: what stays free with `queues` queues at their thresholds, in the unit of `buffer`: `F = B / (1 +
+/// alpha*N)`.
 pub fn free(buffer: f64, alpha: f64, queues: u32) -> f64 {
     dt::free(buffer, &[Class { alpha, queues }])
 }
 
-/// Equation 3: the largest arrival rate `R` of bursts to `bursts` queues (each) at which the buffer is shared fairly, in the
-/// unit of `expulsion`:
+/// Equation 3: the largest arrival rate `R` of bursts to `bursts` queues (each) at which the buffer is shared fairly,
+/// in the unit of `expulsion`:
 ///
 /// ```text
 /// R <= V * (1 + (1 + alpha*N) / (alpha*M))
@@ -24,8 +25,8 @@ pub fn fair_rate(expulsion: f64, alpha: f64, bursts: u32, over_allocated: u32) -
     expulsion * (1.0 + (1.0 + alpha * f64::from(over_allocated)) / (alpha * f64::from(bursts)))
 }
 
-/// Equation 4: the largest alpha with which the buffer is shared fairly, `1/alpha >= (R/V - 1)*M - N`. `speed` is `R/V`.
-/// Infinite where the right side is not positive.
+/// Equation 4: the largest alpha with which the buffer is shared fairly, `1/alpha >= (R/V - 1)*M - N`. `speed` is
+/// `R/V`. Infinite where the right side is not positive.
 pub fn fair_alpha(speed: f64, bursts: u32, over_allocated: u32) -> f64 {
     let least = (speed - 1.0) * f64::from(bursts) - f64::from(over_allocated);
     if least <= 0.0 { f64::INFINITY } else { 1.0 / least }
@@ -64,8 +65,8 @@ mod tests {
         }
     }
 
-    /// Equation 3 is where thresholds begin to fall faster than queues drain, if all drain at V; and FB's equation 7 is its
-    /// case of one queue and one burst.
+    /// Equation 3 is where thresholds begin to fall faster than queues drain, if all drain at V; and FB's equation 7 is
+    /// its case of one queue and one burst.
     #[test]
     fn equation_3_is_the_tracking_rate() {
         for (bursts, over, alpha) in [(1, 1, 8.0), (2, 3, 1.0), (4, 1, 0.5)] {

@@ -1,13 +1,14 @@
 //! Steady states: every queue that is counted is as long as its threshold, `q_i = T_i = omega_i * (B - Q)`.
 //!
-//! With `W` the sum of `omega_i`, `Q = W * (B - Q)`, and everything follows (FB's lemma 2, equations 12 to 14; ABM's lemma
-//! 2, equations 15 to 17). Queues that stay below their thresholds are not in this: what they hold is to be subtracted from
-//! `B` beforehand.
+//! With `W` the sum of `omega_i`, `Q = W * (B - Q)`, and everything follows (FB's lemma 2, equations 12 to 14; ABM's
+//! lemma 2, equations 15 to 17). Queues that stay below their thresholds are not in this: what they hold is to be
+//! subtracted from `B` beforehand.
 //!
 //! Packets make this coarse: a queue is up to a packet short of its threshold, and the buffer up to a packet a queue
 //! emptier.
 
-/// What is free with queues at their thresholds: `B - Q = B / (1 + W)`, in the unit of `buffer` (FB eq. 13, ABM eq. 16).
+/// What is free with queues at their thresholds: `B - Q = B / (1 + W)`, in the unit of `buffer` (FB eq. 13, ABM eq.
+/// 16).
 pub fn free(buffer: f64, omegas: &[f64]) -> f64 {
     buffer / (1.0 + omegas.iter().sum::<f64>())
 }
@@ -17,8 +18,8 @@ pub fn occupancy(buffer: f64, omegas: &[f64]) -> f64 {
     buffer - free(buffer, omegas)
 }
 
-/// The threshold and length of a queue with factor `omega`, which need not be one of those that fill the buffer: `T = B *
-/// omega / (1 + W)` (FB eq. 14, ABM eq. 17).
+/// The threshold and length of a queue with factor `omega`, which need not be one of those that fill the buffer: `T = B
+/// * omega / (1 + W)` (FB eq. 14, ABM eq. 17).
 pub fn threshold(buffer: f64, omega: f64, omegas: &[f64]) -> f64 {
     omega * free(buffer, omegas)
 }

@@ -1,10 +1,10 @@
-//! A burst comes to a buffer that other queues hold in steady state: how fast everything changes, and when the burst first
-//! loses.
+//! A burst comes to a buffer that other queues hold in steady state: how fast everything changes, and when the burst
+//! first loses.
 //!
-//! From time 0 on, `M` empty queues with factor `omega` get traffic at `r` and drain at `d` each. Queue `i` of those that
-//! hold the buffer has more arrivals than it can send. As the total `Q` grows its threshold falls by `omega_i * Q'`. If that
-//! is slower than its drain rate `g_i` it stays at its threshold (it *tracks*); if not, it sends at `g_i`, is above its
-//! threshold, and admits nothing (it *lags*). So
+//! From time 0 on, `M` empty queues with factor `omega` get traffic at `r` and drain at `d` each. Queue `i` of those
+//! that hold the buffer has more arrivals than it can send. As the total `Q` grows its threshold falls by `omega_i *
+//! Q'`. If that is slower than its drain rate `g_i` it stays at its threshold (it *tracks*); if not, it sends at `g_i`,
+//! is above its threshold, and admits nothing (it *lags*). So
 //!
 //! ```text
 //! Q' = M*(r - d) + sum_i max(-g_i, -omega_i * Q')
@@ -18,12 +18,12 @@
 //! ```
 //!
 //! When all queues track this is ABM's theorem 4 (equations 29 and 34), when all lag its theorem 5 (equation 39). The
-//! maximum settles which; ABM's equation 28 does so for all queues at once, which is the same where `omega_i / g_i` is the
-//! same for all. In the general case some track and some lag.
+//! maximum settles which; ABM's equation 28 does so for all queues at once, which is the same where `omega_i / g_i` is
+//! the same for all. In the general case some track and some lag.
 //!
-//! The factor of a held queue may fall as the burst comes, since there are more queues of its priority now or its port has
-//! to be shared (ABM's set `G_e`). It is then above its threshold at once and lags. As in the paper it is taken to do so
-//! until `t1`.
+//! The factor of a held queue may fall as the burst comes, since there are more queues of its priority now or its port
+//! has to be shared (ABM's set `G_e`). It is then above its threshold at once and lags. As in the paper it is taken to
+//! do so until `t1`.
 
 use crate::{BITS, steady};
 
@@ -72,7 +72,8 @@ impl Burst {
 /// How the queues that hold the buffer follow their thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// All stay at their thresholds (ABM's case 1, DT's healthy behaviour): the burst gets its share of the steady state.
+    /// All stay at their thresholds (ABM's case 1, DT's healthy behaviour): the burst gets its share of the steady
+    /// state.
     Tracking,
     /// Some cannot drain as fast as their thresholds fall.
     Mixed,
@@ -136,8 +137,8 @@ impl Transient {
         if fill == 0.0 || closing <= 0.0 { f64::INFINITY } else { self.burst.omega * self.free_at_start() / closing }
     }
 
-    /// How long a queue of the burst is when it first loses, in bytes: `(r - d) * t1`, ABM's *burst tolerance* in equations
-    /// 8, 10 and 11.
+    /// How long a queue of the burst is when it first loses, in bytes: `(r - d) * t1`, ABM's *burst tolerance* in
+    /// equations 8, 10 and 11.
     pub fn tolerance(&self) -> f64 {
         if self.burst.growth() == 0.0 { f64::INFINITY } else { self.burst.growth() * self.zero_loss_time() }
     }
@@ -154,8 +155,8 @@ impl Transient {
         self.burst.omega * self.buffer / (1.0 + held + f64::from(self.burst.queues) * self.burst.omega)
     }
 
-    /// The largest arrival rate at each queue of the burst, in bits per second, at which all queues track (ABM eq. 28, there
-    /// for the sum of all queues):
+    /// The largest arrival rate at each queue of the burst, in bits per second, at which all queues track (ABM eq. 28,
+    /// there for the sum of all queues):
     ///
     /// ```text
     /// r <= d + (1/M) * ( (1 + W)*min_i(g_i / omega_i) + sum over affected of g_j )

@@ -1,7 +1,7 @@
 //! The closed forms against the fluid itself, followed in small steps of time.
 //!
-//! A step is a 50,000th of the time that is looked at. Queues that would grow beyond their thresholds are held at them, and
-//! queues above drain: nothing of what the closed forms assume about who tracks and who lags is in here.
+//! A step is a 50,000th of the time that is looked at. Queues that would grow beyond their thresholds are held at them,
+//! and queues above drain: nothing of what the closed forms assume about who tracks and who lags is in here.
 
 use forebay_analysis::transient::{Burst, Held, Regime, Transient};
 use forebay_analysis::{abm, dt, fb, steady};
@@ -33,7 +33,8 @@ impl Fluid {
 
     /// A step in time. Gives which queues could not take all that came.
     ///
-    /// Queues take turns, and a queue meets the threshold that its own growth leaves: `q = omega * (free - (q - q before))`.
+    /// Queues take turns, and a queue meets the threshold that its own growth leaves: `q = omega * (free - (q - q
+    /// before))`.
     fn step(&mut self, seconds: f64) -> Vec<bool> {
         let mut free = self.free();
         self.queues

@@ -36,7 +36,8 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Measure the cost of a packet-hop: instructions (callgrind) and hops per CPU second.
     Bench(BenchArgs),
-    /// Run the experiments of the papers and compare the results with the papers' claims; finished runs are not repeated.
+    /// Run the experiments of the papers and compare the results with the papers' claims; finished runs are not
+    /// repeated.
     Reproduce(ReproduceArgs),
     /// Forward real packets between interfaces of this machine, or between captures, through the traffic manager.
     Live(LiveArgs),
@@ -82,7 +83,8 @@ pub(crate) enum PisaCommand {
 pub(crate) struct PisaProgramArgs {
     /// The program: a file; to show one that comes with Forebay, its name.
     pub(crate) program: String,
-    /// The chip: tofino or tofino2; without this, tofino, or for a program that comes with Forebay the first that can run it.
+    /// The chip: tofino or tofino2; without this, tofino, or for a program that comes with Forebay the first that can
+    /// run it.
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
     /// A constant of the program, such as ports=64; can be given several times.
@@ -125,14 +127,15 @@ pub(crate) struct RtlArgs {
 pub(crate) struct LiveArgs {
     /// The switch: a TOML file with a table `interface` for each port.
     pub(crate) switch: PathBuf,
-    /// Change a setting: a key with dots, and a TOML value or a bare word, such as policy.kind=abm; can be given several times.
+    /// Change a setting: a key with dots, and a TOML value or a bare word, such as policy.kind=abm; can be given
+    /// several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Stop after this time, such as 10s; without this, it runs until Ctrl-C or SIGTERM.
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Duration>,
-    /// Apply a script (docs/lab.md) to the packets of its flows, write the packets seen to the file given by --trace, and stop at
-    /// the end of the script.
+    /// Apply a script (docs/lab.md) to the packets of its flows, write the packets seen to the file given by --trace,
+    /// and stop at the end of the script.
     #[arg(long, value_name = "SCRIPT.toml", requires = "trace")]
     pub(crate) script: Option<PathBuf>,
     /// The file for the packets seen of a script's flows.
@@ -147,8 +150,8 @@ pub(crate) struct LiveArgs {
 pub(crate) struct RunArgs {
     /// The scenario: a TOML file.
     pub(crate) scenario: PathBuf,
-    /// Change a setting: a key with dots, and a TOML value or a bare word, such as policy.kind=abm or workload.0.load=0.6; can be
-    /// given several times.
+    /// Change a setting: a key with dots, and a TOML value or a bare word, such as policy.kind=abm or
+    /// workload.0.load=0.6; can be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// The seed of all random draws, instead of the scenario's.
@@ -160,8 +163,8 @@ pub(crate) struct RunArgs {
     /// Write every table as CSV, too.
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Threads of the run; without this, as many as there are idle cores, or fewer where more would not make it faster. The results are
-    /// the same for every number.
+    /// Threads of the run; without this, as many as there are idle cores, or fewer where more would not make it faster.
+    /// The results are the same for every number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Say on standard error how the work was shared by threads, and what limits their number.
@@ -191,7 +194,8 @@ pub(crate) struct CheckArgs {
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct CompareArgs {
-    /// Directories of results: of runs, or of points of sweeps with all their seeds. The others are compared with the first.
+    /// Directories of results: of runs, or of points of sweeps with all their seeds. The others are compared with the
+    /// first.
     #[arg(required = true, num_args = 2.., value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
     /// Print JSON instead of a table.
@@ -254,7 +258,8 @@ pub(crate) struct ListArgs {
 
 #[derive(ClapArgs, Debug)]
 pub(crate) struct ReportArgs {
-    /// Directories of results: of runs, of points of sweeps (all seeds are shown) or of sweeps (one seed of each point is shown).
+    /// Directories of results: of runs, of points of sweeps (all seeds are shown) or of sweeps (one seed of each point
+    /// is shown).
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// The page; without this, report.html in the directory if there is one, else here.
@@ -278,8 +283,8 @@ pub(crate) struct BenchArgs {
     /// Fail if a scenario needs more instructions per hop than this.
     #[arg(long, value_name = "N", conflicts_with = "native")]
     pub(crate) limit: Option<f64>,
-    /// Compare one run on so many threads with one thread and with as many runs side by side, which is what the machine can do; counts
-    /// no instructions.
+    /// Compare one run on so many threads with one thread and with as many runs side by side, which is what the machine
+    /// can do; counts no instructions.
     #[arg(long, value_name = "N", conflicts_with_all = ["native", "limit"])]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Print JSON instead of a table.
@@ -307,8 +312,8 @@ pub(crate) struct ReproduceArgs {
     /// Read DIR/PAPER/FIGURE.toml instead of the scenarios that come with Forebay.
     #[arg(long, value_name = "DIR")]
     pub(crate) scenarios: Option<PathBuf>,
-    /// Write reproduction.md, a page for each paper and the numbers they are made from into this directory, too; figures there that were
-    /// not asked for stay as they are.
+    /// Write reproduction.md, a page for each paper and the numbers they are made from into this directory, too;
+    /// figures there that were not asked for stay as they are.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
     /// Run nothing: make the pages again from this reproduction.json.gz, in the directory of --docs.
@@ -331,11 +336,12 @@ pub(crate) struct ReproduceArgs {
 pub(crate) struct ReplayArgs {
     /// The switch: a TOML file.
     pub(crate) switch: PathBuf,
-    /// What arrives: a CSV file with the columns time_ps,bytes,port,queue and, as needed, flow, rank, class, unscheduled,
-    /// ect, eligible_ps, in_port, pg, colour, or a capture (pcap, pcapng); either can be compressed by gzip. `-` reads standard input.
+    /// What arrives: a CSV file with the columns time_ps,bytes,port,queue and, as needed, flow, rank, class,
+    /// unscheduled, ect, eligible_ps, in_port, pg, colour, or a capture (pcap, pcapng); either can be compressed by
+    /// gzip. `-` reads standard input.
     pub(crate) arrivals: PathBuf,
-    /// Write the verdicts, one line per packet, to this file; `-` is standard output. Without this, and without --summary,
-    /// --explain, --timeline or --compare, they go to standard output.
+    /// Write the verdicts, one line per packet, to this file; `-` is standard output. Without this, and without
+    /// --summary, --explain, --timeline or --compare, they go to standard output.
     #[arg(short, long, value_name = "VERDICTS.csv")]
     pub(crate) output: Option<PathBuf>,
     /// Explain the verdict of this packet (counted from 0); can be given several times.
@@ -353,9 +359,9 @@ pub(crate) struct ReplayArgs {
     /// Sample the timeline at this interval, such as 10us, instead of at every change.
     #[arg(long, value_name = "TIME", requires = "timeline")]
     pub(crate) every: Option<Duration>,
-    /// Run the same arrivals under several policies and print one table: KIND[:KEY=VALUE]..., separated by commas, such as
-    /// dt:alpha=1,dt:alpha=8,abm. What is not given comes from the switch's policy table, as far as it applies, else from the
-    /// policy's defaults.
+    /// Run the same arrivals under several policies and print one table: KIND[:KEY=VALUE]..., separated by commas, such
+    /// as dt:alpha=1,dt:alpha=8,abm. What is not given comes from the switch's policy table, as far as it applies, else
+    /// from the policy's defaults.
     #[arg(long, value_name = "POLICY,...", conflicts_with_all = ["output", "explain", "summary", "timeline", "pauses"])]
     pub(crate) compare: Option<String>,
     /// Print JSON instead of the table of --summary or --compare.
@@ -521,7 +527,8 @@ pub(crate) struct LabScriptArgs {
     /// Compare the simulator with recorded traces instead of the running kernel. This needs no root.
     #[arg(long, conflicts_with_all = ["record", "check"])]
     pub(crate) simulate: bool,
-    /// Record what the kernel sends as the trace of each script. A script is played until three of at most seven runs agree.
+    /// Record what the kernel sends as the trace of each script. A script is played until three of at most seven runs
+    /// agree.
     #[arg(long)]
     pub(crate) record: bool,
     /// Fail if the kernel does not send what was recorded, in five attempts per script.

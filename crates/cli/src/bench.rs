@@ -1,7 +1,7 @@
 //! `forebay bench`: what a packet-hop costs.
 //!
-//! Every scenario runs natively for its speed, and twice under callgrind for its instructions: once whole, once without the run
-//! itself, whose difference leaves reading, planning and starting out.
+//! Every scenario runs natively for its speed, and twice under callgrind for its instructions: once whole, once without
+//! the run itself, whose difference leaves reading, planning and starting out.
 
 use crate::Failure;
 use crate::args::BenchArgs;

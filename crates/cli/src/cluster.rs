@@ -19,8 +19,8 @@ pub(crate) struct ClusterArgs {
     /// Run nothing: make the tables and pages of what is there, and say what is missing.
     #[arg(long, conflicts_with = "slurm")]
     pub(crate) merge: bool,
-    /// Have job arrays of Slurm make the runs, follow them, submit again what failed, and collect. The directory must be one
-    /// that all nodes share.
+    /// Have job arrays of Slurm make the runs, follow them, submit again what failed, and collect. The directory must
+    /// be one that all nodes share.
     #[arg(long)]
     pub(crate) slurm: bool,
     /// Take whole nodes, so many at the same time; without this, a task takes one CPU.

@@ -1,7 +1,8 @@
 //! `forebay demo`: the buffer policies on one incast burst.
 //!
-//! Three ports of a twenty-port switch are overloaded by long-lived low-priority traffic. Then 16 senders respond to a query at the same
-//! time, at high priority, to an idle port. Whether the burst survives depends on who was given the buffer before it came.
+//! Three ports of a twenty-port switch are overloaded by long-lived low-priority traffic. Then 16 senders respond to a
+//! query at the same time, at high priority, to an idle port. Whether the burst survives depends on who was given the
+//! buffer before it came.
 
 use crate::Failure;
 use crate::args::DemoArgs;
@@ -54,7 +55,8 @@ fn arrivals() -> Vec<(Instant, Packet)> {
             arrivals.push((at, Packet { bytes: PACKET, port, queue: 1, class: 1, flow, ..Packet::default() }));
         }
     }
-    // The incast: every sender's packets come at its own link's 10 Gb/s, all senders at once, in their first round trip.
+    // The incast: every sender's packets come at its own link's 10 Gb/s, all senders at once, in their first round
+    // trip.
     for sender in 0..SENDERS {
         for packet in 0..PACKETS_PER_SENDER {
             let at = BURST_AT + packet * PACKET_TIME + sender * 11_000;

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What ends the names of the measures that are shown: what a live run does not know, and what says the same in other words, is left out.
+/// What ends the names of the measures that are shown: what a live run does not know, and what says the same in other
+/// words, is left out.
 const SHOWN: [&str; 10] = [
     "FCT mean",
     "FCT p99",

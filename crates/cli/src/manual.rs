@@ -1,4 +1,5 @@
-//! `forebay completions` and `forebay manual`: what shells and `man` know of the commands, made from the arguments themselves.
+//! `forebay completions` and `forebay manual`: what shells and `man` know of the commands, made from the arguments
+//! themselves.
 
 use crate::Failure;
 use crate::args::{Args, Force};

@@ -28,8 +28,8 @@ pub(crate) fn is_interrupted() -> bool {
 
 /// On Ctrl-C or SIGTERM: removes temporary files, says so and exits with 130. Outputs that were finished stay.
 pub(crate) fn clean_up_on_interrupt() {
-    // The thread that waits for signals needs no privileges: it has those of the thread that starts it. Where signals cannot be handled, the default (to
-    // stop) is right, too.
+    // The thread that waits for signals needs no privileges: it has those of the thread that starts it. Where signals
+    // cannot be handled, the default (to stop) is right, too.
     let handler = privileges::spawn_without("signals", handle_interrupts);
     let _ = handler.map(std::thread::JoinHandle::join);
 }

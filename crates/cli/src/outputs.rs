@@ -1,5 +1,5 @@
-//! What a command may write: never a file that it reads, never one file twice, and over a file that is not Forebay's own only
-//! with `--force`.
+//! What a command may write: never a file that it reads, never one file twice, and over a file that is not Forebay's
+//! own only with `--force`.
 
 use crate::Failure;
 use crate::output::Output;
@@ -128,7 +128,8 @@ impl<'t> Ours<'t> {
     }
 }
 
-/// What tells the kind of a text that we write: its first line; of a page, all before its title; of JSON, its first key.
+/// What tells the kind of a text that we write: its first line; of a page, all before its title; of JSON, its first
+/// key.
 pub(crate) fn head(text: &str) -> &str {
     let end = match text {
         page if page.starts_with("<!DOCTYPE html>") => page.find("<title>"),

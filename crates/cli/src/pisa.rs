@@ -68,7 +68,8 @@ fn show(args: &PisaProgramArgs) -> Result<(), Failure> {
     print(&text)
 }
 
-/// A program that comes with Forebay, set up by its control plane, on the chip that was asked for or the first that can run it.
+/// A program that comes with Forebay, set up by its control plane, on the chip that was asked for or the first that can
+/// run it.
 fn load(name: &str, args: &PisaProgramArgs) -> Result<Checked, Failure> {
     let Some(program) = ProgramConfig::by_name(name) else {
         return Err(Failure::refused(name, "it has no control plane", "give its constants"));

@@ -30,14 +30,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 struct Shown {
     /// The directories of runs and of points, each with its runs: itself, or one for each seed.
     points: Vec<(PathBuf, Vec<PathBuf>)>,
-    /// Some are of a sweep. Its runs share a process and its cores, so that what they cost depends on their neighbours: a
-    /// page leaves it out, and is the same whenever the sweep is.
+    /// Some are of a sweep. Its runs share a process and its cores, so that what they cost depends on their neighbours:
+    /// a page leaves it out, and is the same whenever the sweep is.
     from_sweep: bool,
 }
 
 impl Shown {
-    /// Adds what is in a directory: itself if it is a run, a point with its seeds, the points of a sweep, or what is below it, if
-    /// that is of one scenario.
+    /// Adds what is in a directory: itself if it is a run, a point with its seeds, the points of a sweep, or what is
+    /// below it, if that is of one scenario.
     fn gather(&mut self, directory: &Path) -> Result<(), Failure> {
         let before = self.points.len();
         self.descend(directory, 0);
@@ -86,7 +86,8 @@ impl Shown {
     }
 }
 
-/// Refuses a directory in which there are results of several scenarios: they have nothing to do with each other unless somebody says so.
+/// Refuses a directory in which there are results of several scenarios: they have nothing to do with each other unless
+/// somebody says so.
 fn refuse_a_mixture(directory: &Path, points: &[(PathBuf, Vec<PathBuf>)]) -> Result<(), Failure> {
     // By the name of the scenario, what was found first: a run, or the sweep that a point is of.
     let mut scenarios: Vec<(String, PathBuf)> = Vec::new();
@@ -150,8 +151,8 @@ fn common_ancestor(points: &[(PathBuf, Vec<PathBuf>)]) -> Option<PathBuf> {
     Some(common)
 }
 
-/// What tells a run or a point from the others: its way from the directory that they share, with the label of a point instead of
-/// its directory's name; `None` if it is that directory.
+/// What tells a run or a point from the others: its way from the directory that they share, with the label of a point
+/// instead of its directory's name; `None` if it is that directory.
 fn label(directory: &Path, common: Option<&Path>) -> Option<String> {
     let short = common.and_then(|common| directory.strip_prefix(common).ok()).unwrap_or(directory);
     let short = found::label(directory).map_or_else(|| short.to_owned(), |label| short.with_file_name(label));
@@ -159,7 +160,8 @@ fn label(directory: &Path, common: Option<&Path>) -> Option<String> {
     (!text.trim_matches(['.', '/']).is_empty()).then_some(text)
 }
 
-/// What the page shows of a run. Buffers over time are shown of the first seed of a point, what happened inside of the first seeds.
+/// What the page shows of a run. Buffers over time are shown of the first seed of a point, what happened inside of the
+/// first seeds.
 fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool, with_detail: bool) -> Result<RunView, Failure> {
     let summary = &run.summary;
     let (flows, queries) = (run.flows()?, run.queries()?);

@@ -1,5 +1,5 @@
-//! What a page shows of the inside of a run: queues over time, drops and who held the buffer, the flows that were hurt most, traced
-//! flows, collectives.
+//! What a page shows of the inside of a run: queues over time, drops and who held the buffer, the flows that were hurt
+//! most, traced flows, collectives.
 
 use crate::Failure;
 use crate::report_scenario::{changes, network};

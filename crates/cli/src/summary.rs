@@ -8,8 +8,8 @@ use forebay_tm::{Bytes, Counters, Mmu, Reason, Side, Tm};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// The same as JSON: a row for each queue that saw a packet, and one for all of the switch, without a port; and the ingress side, if there
-/// is one: a row for each group that refused a packet or paused.
+/// The same as JSON: a row for each queue that saw a packet, and one for all of the switch, without a port; and the
+/// ingress side, if there is one: a row for each group that refused a packet or paused.
 pub(crate) fn json(tm: &Tm, mmu: Option<&Mmu>) -> String {
     let queues = tm.config().queues;
     let used = (0..tm.config().total_queues()).filter(|queue| tm.queue_counters(*queue).offered.packets > 0);

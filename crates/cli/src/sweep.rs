@@ -311,7 +311,8 @@ fn split_values(text: &str) -> Vec<&str> {
     values
 }
 
-/// Writes the table and the page of what is finished. The text for people, and where both are; a table alone is printed as JSON.
+/// Writes the table and the page of what is finished. The text for people, and where both are; a table alone is printed
+/// as JSON.
 fn write_tables(
     points: &[SweepPoint],
     jobs: &[Job],

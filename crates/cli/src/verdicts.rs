@@ -1,7 +1,7 @@
 //! VERDICTS.csv: one line a packet, in the order of arrival, in memory that does not grow with the trace.
 //!
-//! Packets meet their fates out of order, so lines wait for those before them. Should very many wait (a packet starves in a
-//! queue while millions pass), the oldest are put aside in a temporary file.
+//! Packets meet their fates out of order, so lines wait for those before them. Should very many wait (a packet starves
+//! in a queue while millions pass), the oldest are put aside in a temporary file.
 
 use crate::Failure;
 use crate::output::{Output, cannot_write};

@@ -142,9 +142,9 @@ fn updates(switch: &Switch, outcomes: &[Outcome]) -> u64 {
     }
 }
 
-/// Compares the core with the naive reference: the same verdicts, marks and times, with a driver that watches every instant and
-/// with one that does not, and queues of the same lengths at the end of the instants that both know. (A run of very many
-/// periodic updates is not watched.)
+/// Compares the core with the naive reference: the same verdicts, marks and times, with a driver that watches every
+/// instant and with one that does not, and queues of the same lengths at the end of the instants that both know. (A run
+/// of very many periodic updates is not watched.)
 ///
 /// # Panics
 ///

@@ -1,8 +1,8 @@
 //! What tests and fuzz targets share.
 //!
 //! - [`agree`] runs a case through the fast core and through the naive reference, and panics where they differ.
-//! - [`operate`] makes a switch and calls it in any order, and panics where its accounts or the fates of its packets do not
-//!   add up.
+//! - [`operate`] makes a switch and calls it in any order, and panics where its accounts or the fates of its packets do
+//!   not add up.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! The core under arbitrary calls: any order, any time, any settings. The accounts stay right, and every packet has one fate.
+//! The core under arbitrary calls: any order, any time, any settings. The accounts stay right, and every packet has one
+//! fate.
 
 use crate::settings::{number, random_config};
 use forebay_naive::Dice;
@@ -47,8 +48,8 @@ struct Run {
 ///
 /// # Panics
 ///
-/// If its accounts do not agree after a call, if it holds more than its buffer, if a packet meets two fates or, in the end,
-/// none, if a change of settings that is refused changes anything, or if an explanation changes a verdict.
+/// If its accounts do not agree after a call, if it holds more than its buffer, if a packet meets two fates or, in the
+/// end, none, if a change of settings that is refused changes anything, or if an explanation changes a verdict.
 pub fn operate(dice: &mut Dice) {
     let (ports, queues) = (1 + dice.below(3) as usize, dice.pick(&[1, 2, 1, 3]));
     let Ok(config) = random_config(dice, ports, queues).validate() else { return };

@@ -1,6 +1,6 @@
 //! Random configurations: every policy, scheduler, rank function, marking and trimming, mostly with settings that make
-//! something happen, now and then with the largest or smallest there are. They are drawn from the descriptions of the settings, so that a
-//! new policy, scheduler or setting is drawn, too.
+//! something happen, now and then with the largest or smallest there are. They are drawn from the descriptions of the
+//! settings, so that a new policy, scheduler or setting is drawn, too.
 
 use forebay_naive::Dice;
 use forebay_settings::random::Draw;

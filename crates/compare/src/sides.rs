@@ -97,8 +97,8 @@ pub fn random_sides(dice: &mut Dice) -> (Switch, NaiveIngress, Vec<Arrival>, Vec
     (switch, ingress, arrivals, groups)
 }
 
-/// Compares the core with the naive reference on both sides: the same verdicts, marks, times, and requests for pause and resumption. The cells of groups,
-/// pools, ports and partitions are added up anew after every packet.
+/// Compares the core with the naive reference on both sides: the same verdicts, marks, times, and requests for pause
+/// and resumption. The cells of groups, pools, ports and partitions are added up anew after every packet.
 ///
 /// # Panics
 ///

@@ -1,4 +1,5 @@
-//! A switch without interfaces, to look at the page and for tests: a traffic manager under made-up traffic that comes and goes.
+//! A switch without interfaces, to look at the page and for tests: a traffic manager under made-up traffic that comes
+//! and goes.
 //!
 //! `cargo run -p forebay-control --example fake [ADDRESS [SOCKET [SETTINGS]]]`
 

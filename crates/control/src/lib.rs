@@ -1,10 +1,11 @@
 //! Looking at a running switch, and changing it while traffic flows.
 //!
-//! Everything here holds a [`Handle`]: it looks at the snapshots that the switch shows and asks for changes, which the switch makes or refuses between
-//! two turns of its loop. Nothing that is sent to a server here is waited for by the switch.
+//! Everything here holds a [`Handle`]: it looks at the snapshots that the switch shows and asks for changes, which the
+//! switch makes or refuses between two turns of its loop. Nothing that is sent to a server here is waited for by the
+//! switch.
 //!
-//! - [`serve`] opens the control [`socket`] (lines of JSON, for the switch's owner alone) and the [`http`] server (the [`page`], snapshots as JSON,
-//!   [`metrics`] for Prometheus, changes to [`keys`]).
+//! - [`serve`] opens the control [`socket`] (lines of JSON, for the switch's owner alone) and the [`http`] server (the
+//!   [`page`], snapshots as JSON, [`metrics`] for Prometheus, changes to [`keys`]).
 //! - [`client`] is the other end of the socket.
 //! - [`view`] is a snapshot as text for a terminal.
 

@@ -225,7 +225,8 @@ pub fn text(snapshot: &Snapshot) -> String {
     write(snapshot, Text { out: String::new(), is_open: false })
 }
 
-/// A snapshot as OpenMetrics has it: for each queue and reason, counters of drops have the last one as an example (its bytes, and when by the switch's time).
+/// A snapshot as OpenMetrics has it: for each queue and reason, counters of drops have the last one as an example (its
+/// bytes, and when by the switch's time).
 pub fn open_text(snapshot: &Snapshot) -> String {
     write(snapshot, Text { out: String::new(), is_open: true }) + "# EOF\n"
 }

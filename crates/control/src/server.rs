@@ -1,4 +1,5 @@
-//! A server: a listening socket, with a thread for each of a bounded number of clients, which can be shut down at any time.
+//! A server: a listening socket, with a thread for each of a bounded number of clients, which can be shut down at any
+//! time.
 
 use forebay_live::backend::privileges;
 use std::collections::HashMap;
@@ -26,7 +27,8 @@ pub(crate) trait Stream: Read + Write + Send + Sync + Sized + 'static {
 pub(crate) trait Listener: Send + Sized + 'static {
     type Stream: Stream;
     fn take(&self) -> io::Result<Self::Stream>;
-    /// A hand on the same socket whose closing wakes whoever waits in `take`: Linux lets a listening socket be shut down.
+    /// A hand on the same socket whose closing wakes whoever waits in `take`: Linux lets a listening socket be shut
+    /// down.
     fn shutdown_handle(&self) -> io::Result<Self::Stream>;
 }
 
@@ -65,10 +67,11 @@ sockets!(UnixListener, UnixStream);
 
 /// What a server does with clients.
 pub(crate) trait Service<S>: Send + Sync + 'static {
-    /// Serves a client until either side closes the connection. While it waits for a request ([`Idle::while_waiting`]), the connection may be
-    /// closed to make room for another.
+    /// Serves a client until either side closes the connection. While it waits for a request ([`Idle::while_waiting`]),
+    /// the connection may be closed to make room for another.
     fn serve(&self, stream: S, idle: &Idle);
-    /// Whether this client may ask at all. One that may not has been told so, and takes nobody's place; this must not wait for anything.
+    /// Whether this client may ask at all. One that may not has been told so, and takes nobody's place; this must not
+    /// wait for anything.
     fn admits(&self, _stream: &S) -> bool {
         true
     }

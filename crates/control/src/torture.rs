@@ -9,7 +9,8 @@ use forebay_live::settings;
 const FILE: &str = "buffer = \"64KB\"\nrate = \"100Mbps\"\nqueues = 2\n[policy]\nkind = \"dt\"\nalpha = 1.0\n[scheduler]\nkind = \"drr\"\n\
                     [[interface]]\nname = \"a\"\n[[interface]]\nname = \"b\"\n";
 
-/// A request for settings: the body as JSON, the changes in it, and the file with them. What comes out of it is a file that means the same.
+/// A request for settings: the body as JSON, the changes in it, and the file with them. What comes out of it is a file
+/// that means the same.
 ///
 /// # Panics
 ///

@@ -91,8 +91,8 @@ impl Expect {
         if self.lower { other - own * self.by } else { own - other * self.by }
     }
 
-    /// Whether it holds by the runs: those of one seed have the same flows, so that their differences are compared with zero. `None` if the
-    /// 95% confidence interval of the differences does not tell.
+    /// Whether it holds by the runs: those of one seed have the same flows, so that their differences are compared with
+    /// zero. `None` if the 95% confidence interval of the differences does not tell.
     fn decided(&self, outcome: &Outcome, other: Option<&Outcome>) -> Option<bool> {
         let margin = |seed: &u64| {
             let other = match &self.than {

@@ -56,7 +56,8 @@ const TOP_KEYS: [&str; 4] = ["scenario", "lab", "program", "expect"];
 const LAB_KEYS: [&str; 6] = ["switch", "backend", "overhead", "stall_limit", "tries", "paced"];
 
 impl Experiment {
-    /// Reads an experiment file. Of `sets`, those that begin with `lab.` are for it; the others, which are returned, are for the scenario.
+    /// Reads an experiment file. Of `sets`, those that begin with `lab.` are for it; the others, which are returned,
+    /// are for the scenario.
     pub fn read(path: &Path, sets: &[(String, String)]) -> Result<(Self, Vec<(String, String)>)> {
         let file = path.display().to_string();
         let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| error::of_file(path, "read", &error));

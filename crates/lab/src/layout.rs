@@ -114,7 +114,8 @@ impl Layout {
         Ok(Self { prefix: prefix.to_owned(), hosts, switches: vec![switch] })
     }
 
-    /// Hosts spread evenly over leaves, each of which has a cable to every spine: the first host of the second leaf is 10.0.2.1.
+    /// Hosts spread evenly over leaves, each of which has a cable to every spine: the first host of the second leaf is
+    /// 10.0.2.1.
     pub fn leaf_spine(prefix: &str, hosts: usize, leaves: usize, spines: usize, rate: Rate) -> Result<Self> {
         check_prefix(prefix)?;
         check_hosts(hosts)?;
@@ -145,7 +146,8 @@ impl Layout {
         Ok(Self { prefix: prefix.to_owned(), hosts: all, switches })
     }
 
-    /// The leaves and spines of a scenario's network: every leaf has hosts and a cable to every spine. Switches and ports have the numbers that they have there.
+    /// The leaves and spines of a scenario's network: every leaf has hosts and a cable to every spine. Switches and
+    /// ports have the numbers that they have there.
     pub fn of_network(prefix: &str, network: &NetworkPlan) -> Result<Self> {
         check_prefix(prefix)?;
         check_hosts(network.hosts.len())?;

@@ -1,4 +1,5 @@
-//! Hosts for a live switch: network namespaces with veth cables, and experiments on them with real programs and the kernel's own TCP.
+//! Hosts for a live switch: network namespaces with veth cables, and experiments on them with real programs and the
+//! kernel's own TCP.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,8 @@
 //! What a live run has measured, as the simulator's results: the same tables, summaries and pages can be made from it.
 //!
-//! Retransmissions and timeouts of a flow are what its sender's kernel has counted (`TCP_INFO`) when the flow was over; flows that were not over, and requests of
-//! closed-loop clients, have 0. Drops of single flows are not known here and count as 0; the kernels' own counters are kept beside the result.
+//! Retransmissions and timeouts of a flow are what its sender's kernel has counted (`TCP_INFO`) when the flow was over;
+//! flows that were not over, and requests of closed-loop clients, have 0. Drops of single flows are not known here and
+//! count as 0; the kernels' own counters are kept beside the result.
 
 use crate::fleet::Observed;
 use forebay_live::snapshot::{PortState, QueueState, Snapshot};
@@ -275,7 +276,8 @@ fn query_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> Ve
     plan.queries.iter().zip(&responses).map(record).collect()
 }
 
-/// Frames that were received by the ports to hosts, that were sent by these, and that were lost outside the buffer at any port.
+/// Frames that were received by the ports to hosts, that were sent by these, and that were lost outside the buffer at
+/// any port.
 fn outside(snapshot: &Snapshot, is_to_host: impl Fn(usize) -> bool) -> (u64, u64, u64) {
     let of_hosts = || snapshot.ports.iter().enumerate().filter(|(number, _)| is_to_host(*number)).map(|(_, port)| port);
     let sent = |port: &PortState| port.counters.sent.packets + port.counters.headers_sent.packets;

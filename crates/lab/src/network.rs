@@ -28,7 +28,8 @@ pub struct HostSettings {
     pub paced: bool,
     /// A pause makes the window small again.
     pub idle_restart: bool,
-    /// Bytes that sockets have for what they send and receive from the start, if these are not the kernel's own, which grow.
+    /// Bytes that sockets have for what they send and receive from the start, if these are not the kernel's own, which
+    /// grow.
     pub socket_memory: Option<u64>,
     /// There are addresses fd00::1 and so on, too.
     pub ipv6: bool,
@@ -85,7 +86,8 @@ fn signature(layout: &Layout) -> String {
     format!("{layout:?}\n")
 }
 
-/// Makes the namespaces and cables of a lab, unless they are there; then sets the hosts. Returns whether they were there.
+/// Makes the namespaces and cables of a lab, unless they are there; then sets the hosts. Returns whether they were
+/// there.
 pub fn up(layout: &Layout, settings: &HostSettings, _held: &Lock) -> Result<bool> {
     need_root()?;
     need(&["ip", "tc", "ethtool"])?;
@@ -263,7 +265,8 @@ pub fn bridge(layout: &Layout, queue: u64) -> Result<()> {
     Ok(())
 }
 
-/// Ends the processes in the namespaces of a lab and removes all of it, whatever state it is in. Returns how many namespaces there were.
+/// Ends the processes in the namespaces of a lab and removes all of it, whatever state it is in. Returns how many
+/// namespaces there were.
 pub fn down(prefix: &str, _held: &Lock) -> Result<usize> {
     let removed = remove(prefix)?;
     let directory = state_directory(prefix);
@@ -314,7 +317,8 @@ fn end_processes(namespaces: &[String]) -> Result<()> {
     }
 }
 
-/// What the kernel of a host has counted for TCP, IP and UDP since its namespace was made, by the names that `nstat` gives.
+/// What the kernel of a host has counted for TCP, IP and UDP since its namespace was made, by the names that `nstat`
+/// gives.
 pub fn host_counters(namespace: &str) -> Result<Vec<(String, i64)>> {
     let text = script(namespace, "cat /proc/net/snmp /proc/net/netstat\n")?;
     let mut counters = Vec::new();

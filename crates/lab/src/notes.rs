@@ -1,4 +1,5 @@
-//! What agents say: one line of JSON for each thing that happened. Times are nanoseconds from the start of the experiment.
+//! What agents say: one line of JSON for each thing that happened. Times are nanoseconds from the start of the
+//! experiment.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -23,7 +24,8 @@ pub enum Note {
     Sent(u32, u64),
     /// Datagrams of a flow that arrived: whole, as headers alone, and again.
     Got(u32, u64, u64, u64),
-    /// A request of a session: its number, the server, the bytes of the answer, when it was sent, when it had arrived and when the answer had.
+    /// A request of a session: its number, the server, the bytes of the answer, when it was sent, when it had arrived
+    /// and when the answer had.
     Asked(u32, usize, u64, [u64; 3]),
     /// Something could not be done.
     Failed(String),

@@ -1,4 +1,5 @@
-//! One run of an experiment: the switch is started, the hosts do what the plan says, and what was seen becomes a result.
+//! One run of an experiment: the switch is started, the hosts do what the plan says, and what was seen becomes a
+//! result.
 
 use crate::clock;
 use crate::congestion::{Kernel, Loaded};
@@ -81,7 +82,8 @@ impl Site {
         Kernel::ask()
     }
 
-    /// Runs a scenario. A run that stalls of the machine have polluted is repeated; the try with the fewest counts. None if `is_stopped` says so.
+    /// Runs a scenario. A run that stalls of the machine have polluted is repeated; the try with the fewest counts.
+    /// None if `is_stopped` says so.
     pub fn run(
         &self,
         experiment: &Experiment,
@@ -333,7 +335,8 @@ pub fn last_rates(scenario: &Scenario, result: &RunResult) -> BTreeMap<String, f
     rates
 }
 
-/// Mean and 99th percentile of completion times, by workload: of queries where there are some, else of flows, in microseconds.
+/// Mean and 99th percentile of completion times, by workload: of queries where there are some, else of flows, in
+/// microseconds.
 pub fn workload_times(scenario: &Scenario, result: &RunResult) -> BTreeMap<String, f64> {
     let mut numbers = BTreeMap::new();
     for (number, workload) in scenario.workloads.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Real programs on the hosts of an experiment: started at their times, their output kept, their main numbers found in it.
+//! Real programs on the hosts of an experiment: started at their times, their output kept, their main numbers found in
+//! it.
 
 use crate::clock;
 use crate::error::{self, Result};

@@ -32,8 +32,8 @@ pub struct SwitchProcess {
 }
 
 impl SwitchProcess {
-    /// Starts `forebay live` with this file in a namespace, and waits until all ports are attached. The log and the control socket are in
-    /// `directory`.
+    /// Starts `forebay live` with this file in a namespace, and waits until all ports are attached. The log and the
+    /// control socket are in `directory`.
     pub fn start(forebay: &str, namespace: &str, file: &Path, directory: &Path) -> Result<Self> {
         Self::start_with(in_namespace(namespace, forebay), file, directory, &[])
     }

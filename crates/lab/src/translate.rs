@@ -109,7 +109,8 @@ fn host_settings(scenario: &Scenario, chosen: &[Option<Chosen>]) -> Result<HostS
     let ecn = tcp().any(|(own, chosen)| own.common.ecn && !chosen.brings_ecn);
     let mut settings = HostSettings { ecn, ..HostSettings::default() };
     if let Some((first, chosen)) = tcp().next() {
-        // A route's congestion control is stronger than a connection's own: it is for programs, where all flows have the same.
+        // A route's congestion control is stronger than a connection's own: it is for programs, where all flows have
+        // the same.
         let is_only = tcp().all(|(_, other)| other.name == chosen.name);
         settings.congestion_control = is_only.then(|| chosen.name.clone());
         settings.initial_window = match first.common.initial_window {

@@ -1,7 +1,7 @@
 //! Sends frames into a switch as fast as it can and counts what comes out: `blast FROM TO BYTES SECONDS`.
 //!
-//! FROM and TO are interfaces in this network namespace, each the peer of a port of the switch. Frames are counted by the kernel at TO. It prints what
-//! was sent and what came, in millions per second.
+//! FROM and TO are interfaces in this network namespace, each the peer of a port of the switch. Frames are counted by
+//! the kernel at TO. It prints what was sent and what came, in millions per second.
 
 use forebay_live::backend::{Attacher, Backend, Kind};
 use forebay_live::pool::{Pool, Slot};
@@ -18,7 +18,8 @@ const FLOWS: u32 = 16;
 /// The switch gets ready, and the first part of a run does not count.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// A UDP packet from host `from` to host `to`, of one of the flows, with so many bytes of frame (without the checksum of Ethernet).
+/// A UDP packet from host `from` to host `to`, of one of the flows, with so many bytes of frame (without the checksum
+/// of Ethernet).
 fn frame(from: u8, to: u8, flow: u32, bytes: usize) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, to, 2, 0, 0, 0, 0, from, 0x08, 0x00];
     let mut header = [0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, from, 10, 0, 0, to];

@@ -1,8 +1,10 @@
-//! Sends frames into a switch at a steady rate and measures how long they take: `latency FROM TO BYTES FRAMES_PER_SECOND SECONDS`.
+//! Sends frames into a switch at a steady rate and measures how long they take: `latency FROM TO BYTES
+//! FRAMES_PER_SECOND SECONDS`.
 //!
-//! FROM and TO are interfaces in this network namespace, each the peer of a port of the switch (or of each other, which is what everything but the switch takes). A frame
-//! says when it was sent; the kernel says when it came to TO, before any program has to wake up. One frame of [`MEASURED`] is measured. It prints the median
-//! and the 99.9th percentile in microseconds.
+//! FROM and TO are interfaces in this network namespace, each the peer of a port of the switch (or of each other, which
+//! is what everything but the switch takes). A frame says when it was sent; the kernel says when it came to TO, before
+//! any program has to wake up. One frame of [`MEASURED`] is measured. It prints the median and the 99.9th percentile in
+//! microseconds.
 
 use forebay_live::backend::interface::Interface;
 use std::io;
@@ -31,7 +33,8 @@ fn nanoseconds() -> u64 {
 /// A raw socket at an interface; `protocol` 0 gets nothing.
 fn raw(interface: &str, protocol: i32) -> io::Result<OwnedFd> {
     let index = Interface::find(interface)?.index();
-    // SAFETY: the kernel makes a new descriptor, which nobody else knows; it reads the address, which outlives the call and is plain numbers.
+    // SAFETY: the kernel makes a new descriptor, which nobody else knows; it reads the address, which outlives the call
+    // and is plain numbers.
     unsafe {
         let fd = checked(libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0).into())?;
         let fd = OwnedFd::from_raw_fd(fd as i32);
@@ -74,8 +77,8 @@ fn listener(interface: &str) -> io::Result<OwnedFd> {
 fn next(fd: &OwnedFd) -> Option<u64> {
     let (mut frame, mut control) = ([0_u8; 128], [0_u64; 16]);
     let mut part = libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() };
-    // SAFETY: the message points to the part, which points to the frame, and to room for what the kernel tells, all of which outlive the call. What it tells is looked at
-    // as far as it says.
+    // SAFETY: the message points to the part, which points to the frame, and to room for what the kernel tells, all of
+    // which outlive the call. What it tells is looked at as far as it says.
     let came = unsafe {
         let mut message: libc::msghdr = zeroed();
         (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);

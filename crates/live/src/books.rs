@@ -31,7 +31,8 @@ impl Unforwarded {
     }
 }
 
-/// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change handler, apart from the traffic manager's counters.
+/// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change handler, apart
+/// from the traffic manager's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
     /// Came in by ports.
@@ -66,7 +67,8 @@ impl Books {
         Whole { books: self, missing: self.missing() }.serialize(to)
     }
 
-    /// Frames that nobody knows of: 0, unless something is wrong with the switch. Below zero if there are more than came in.
+    /// Frames that nobody knows of: 0, unless something is wrong with the switch. Below zero if there are more than
+    /// came in.
     pub fn missing(&self) -> i64 {
         let known = self.sent
             + self.dropped
@@ -79,7 +81,8 @@ impl Books {
     }
 }
 
-/// What became of packets that the traffic manager cut and put into their queues (cut payload): its counters have these twice.
+/// What became of packets that the traffic manager cut and put into their queues (cut payload): its counters have these
+/// twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CutInQueue {
     /// Wait as headers: among those that wait and among the trimmed.

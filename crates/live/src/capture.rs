@@ -1,6 +1,8 @@
-//! Frames in files: pcap (micro- and nanoseconds, either byte order) and pcapng are read, either is written with nanoseconds.
+//! Frames in files: pcap (micro- and nanoseconds, either byte order) and pcapng are read, either is written with
+//! nanoseconds.
 //!
-//! Nothing that a file claims is trusted: lengths are checked against what is there, and an error says at which byte it stands.
+//! Nothing that a file claims is trusted: lengths are checked against what is there, and an error says at which byte it
+//! stands.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -93,7 +93,8 @@ impl Classifier {
     }
 }
 
-/// What tells a packet's flow from others: a hash of addresses, protocol and ports; of the interfaces where there is no IP packet.
+/// What tells a packet's flow from others: a hash of addresses, protocol and ports; of the interfaces where there is no
+/// IP packet.
 pub fn flow_of(headers: &Headers) -> u64 {
     let mut hash = 0u64;
     let mut add = |value: u64| hash = forebay_tm::random::mix(hash ^ value);

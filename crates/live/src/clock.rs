@@ -1,8 +1,9 @@
 //! The switch's time: the machine's, less the stalls.
 //!
-//! The wires behind the ports are imagined: a packet leaves when the one before it has left a wire of the port's rate. The machine looks at the
-//! clock now and then; what should have left by then leaves then, as of when it should have. After a stall (the machine was doing something
-//! else) that would be a burst of everything that was missed. So time that the machine was away beyond a bound has not passed at all for the switch.
+//! The wires behind the ports are imagined: a packet leaves when the one before it has left a wire of the port's rate.
+//! The machine looks at the clock now and then; what should have left by then leaves then, as of when it should have.
+//! After a stall (the machine was doing something else) that would be a burst of everything that was missed. So time
+//! that the machine was away beyond a bound has not passed at all for the switch.
 
 use forebay_tm::{Duration, Instant};
 

@@ -1,7 +1,8 @@
-//! The path of a frame: where it goes, which queue it joins, what the traffic manager says, and what is done to the frame.
+//! The path of a frame: where it goes, which queue it joins, what the traffic manager says, and what is done to the
+//! frame.
 //!
-//! The traffic manager has wires behind it, in the `Driver` that `forebay replay` has, too, so that the same arrivals get the same
-//! verdicts. Frames stay where they are; only the numbers of their pieces move.
+//! The traffic manager has wires behind it, in the `Driver` that `forebay replay` has, too, so that the same arrivals
+//! get the same verdicts. Frames stay where they are; only the numbers of their pieces move.
 
 use crate::books::CutInQueue;
 pub use crate::books::{Books, Unforwarded};
@@ -35,7 +36,8 @@ pub enum RankFrom {
     Nothing,
     /// The code point of differentiated services: a larger one is more important.
     Dscp,
-    /// A number of 1 to 8 bytes, so many bytes behind the transport header: what the sender wrote there, such as the bytes left of its flow.
+    /// A number of 1 to 8 bytes, so many bytes behind the transport header: what the sender wrote there, such as the
+    /// bytes left of its flow.
     Payload {
         /// Bytes behind the transport header.
         offset: usize,
@@ -312,7 +314,8 @@ impl<W: FrameObserver> Dataplane<W> {
         }
     }
 
-    /// Changes settings between two frames: all of them, or none if the traffic manager refuses its own. Gives what was there before.
+    /// Changes settings between two frames: all of them, or none if the traffic manager refuses its own. Gives what was
+    /// there before.
     pub fn reconfigure(
         &mut self,
         tm: TmConfig,
@@ -388,8 +391,8 @@ impl<W: FrameObserver> Dataplane<W> {
         self.handler.cut[queue].waiting
     }
 
-    /// The counters of queues with every packet once: a header that waits in its packet's queue is a trimmed packet and none that waits, and one that was
-    /// pushed out is a dropped packet and none that was trimmed.
+    /// The counters of queues with every packet once: a header that waits in its packet's queue is a trimmed packet and
+    /// none that waits, and one that was pushed out is a dropped packet and none that was trimmed.
     pub fn settle(&self, counters: &mut Counters, queues: impl Iterator<Item = usize>) {
         for queue in queues {
             let CutInQueue { waiting, lost } = self.handler.cut[queue];
@@ -519,8 +522,8 @@ impl<W: FrameObserver> Dataplane<W> {
         Ok(())
     }
 
-    /// A packet that was turned around leaves by the port that it came from. It is short, and is not returned again: if there is no room for
-    /// it, it is lost.
+    /// A packet that was turned around leaves by the port that it came from. It is short, and is not returned again: if
+    /// there is no room for it, it is lost.
     fn send_back(&mut self, now: Instant, number: u32, packet: &Packet) -> Result<(), EndOfTime> {
         let headers = self.handler.with(number, |frame, _| Headers::parse(frame)).flatten();
         let known = &mut self.handler.known[number as usize];

@@ -73,8 +73,9 @@ pub enum Lengths {
     Kept,
 }
 
-/// Cuts an IP packet to its headers, or to `size` bytes of the frame if these are more. Returns the bytes that are left: of a packet that is short enough
-/// already, no more than these without padding. None if it is no IP packet, which cannot be cut.
+/// Cuts an IP packet to its headers, or to `size` bytes of the frame if these are more. Returns the bytes that are
+/// left: of a packet that is short enough already, no more than these without padding. None if it is no IP packet,
+/// which cannot be cut.
 pub fn trim(frame: &mut [u8], headers: &Headers, size: usize, lengths: Lengths) -> Option<usize> {
     let packet_end = headers.packet_end()?;
     let end = size.max(headers.end);

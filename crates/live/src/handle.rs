@@ -1,5 +1,6 @@
-//! How others talk to a running switch: they look at snapshots, and ask for changes. A thread of its own (`settings worker.rs`) reads and checks what is asked
-//! for; the switch makes what is left of it between two turns of its loop, and waits for nobody.
+//! How others talk to a running switch: they look at snapshots, and ask for changes. A thread of its own (`settings
+//! worker.rs`) reads and checks what is asked for; the switch makes what is left of it between two turns of its loop,
+//! and waits for nobody.
 
 use crate::snapshot::Snapshot;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,10 +10,11 @@ use std::time::{Duration, Instant};
 /// What can be asked of a switch.
 #[derive(Debug)]
 pub enum Request {
-    /// Change settings, all or none: keys with their values as after `--set`, such as `policy.alpha` and `0.5`. The answer is a sentence that
-    /// says what is wrong if nothing was changed.
+    /// Change settings, all or none: keys with their values as after `--set`, such as `policy.alpha` and `0.5`. The
+    /// answer is a sentence that says what is wrong if nothing was changed.
     Change(Vec<(String, String)>, Sender<Result<(), String>>),
-    /// The file of the switch has this text now: what it says is in force, and what was changed since the start is not. The answer is as above.
+    /// The file of the switch has this text now: what it says is in force, and what was changed since the start is not.
+    /// The answer is as above.
     Reload(String, Sender<Result<(), String>>),
     /// The settings in force as TOML.
     Settings(Sender<String>),
@@ -144,7 +146,8 @@ impl SnapshotPublisher {
         self.catch_up();
     }
 
-    /// Shows what could not be shown before, unless that means to wait. Whoever looks may have been put to sleep in the middle of it.
+    /// Shows what could not be shown before, unless that means to wait. Whoever looks may have been put to sleep in the
+    /// middle of it.
     pub(crate) fn catch_up(&mut self) {
         let Ok(mut latest) = self.shared.latest.try_lock() else { return };
         if let Some(snapshot) = self.unshown.take() {

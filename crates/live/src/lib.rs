@@ -1,8 +1,8 @@
 //! The traffic manager on real packets.
 //!
-//! Frames come in by [`port::Port`]s into pieces of a [`pool::Pool`] and stay there. The [`dataplane`] reads their headers, finds their port
-//! and queue, asks the traffic manager, and changes the frames as it says: a mark, a cut, a way back. [`switch::Switch`] polls ports
-//! and path with the [`clock`]'s time.
+//! Frames come in by [`port::Port`]s into pieces of a [`pool::Pool`] and stay there. The [`dataplane`] reads their
+//! headers, finds their port and queue, asks the traffic manager, and changes the frames as it says: a mark, a cut, a
+//! way back. [`switch::Switch`] polls ports and path with the [`clock`]'s time.
 //!
 //! This is the only crate with `unsafe`; each block says why it is sound.
 

@@ -1,5 +1,5 @@
-//! A switch between files: frames arrive when they were captured, and leave into files when their wires are free. Nothing depends on the
-//! machine's clock, so the same files give the same result.
+//! A switch between files: frames arrive when they were captured, and leave into files when their wires are free.
+//! Nothing depends on the machine's clock, so the same files give the same result.
 
 use crate::capture::{BadCapture, Captured, Frames};
 use crate::dataplane::{Dataplane, FrameObserver, Outgoing};
@@ -20,7 +20,8 @@ pub struct Input<'f> {
 pub enum Stopped<E> {
     /// The capture of a port is damaged.
     Capture(usize, BadCapture),
-    /// A frame of a port was captured only in part, so that there is nothing to send: the frame's number, and its bytes on the wire.
+    /// A frame of a port was captured only in part, so that there is nothing to send: the frame's number, and its bytes
+    /// on the wire.
     Cut(usize, u64, usize),
     /// A frame of a port was captured more than 213 days after the first: its number.
     TooLate(usize, u64),
@@ -62,8 +63,9 @@ fn first_of(sources: &[Source<'_>]) -> u128 {
     sources.iter().filter_map(|source| source.next.as_ref().map(|frame| frame.at_ps)).min().unwrap_or(0)
 }
 
-/// Runs all frames until nothing waits. The first frame of all arrives at 0. Frames of one instant arrive in the order of their ports. `output` is told when a
-/// frame starts to leave, in picoseconds of the files' clock, by which port, and its bytes.
+/// Runs all frames until nothing waits. The first frame of all arrives at 0. Frames of one instant arrive in the order
+/// of their ports. `output` is told when a frame starts to leave, in picoseconds of the files' clock, by which port,
+/// and its bytes.
 pub fn run<W: FrameObserver, E>(
     path: &mut Dataplane<W>,
     inputs: &[Input<'_>],

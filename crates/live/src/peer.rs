@@ -11,8 +11,9 @@ pub use crate::backend::privileges::{own_user, owner};
 pub fn user_of(stream: &UnixStream) -> io::Result<u32> {
     let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the descriptor is open as long as `stream` is borrowed. The kernel writes at most `length` bytes to `credentials`, which
-    // has that size, is plain integers and outlives the call; it writes `length` itself, which outlives the call, too.
+    // SAFETY: the descriptor is open as long as `stream` is borrowed. The kernel writes at most `length` bytes to
+    // `credentials`, which has that size, is plain integers and outlives the call; it writes `length` itself, which
+    // outlives the call, too.
     let failed = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),
@@ -81,7 +82,8 @@ fn bytes_of(address: IpAddr) -> [u8; 16] {
     bytes
 }
 
-/// The user whose process has the other end of a TCP connection within this machine; none if no process has it any more, or it is another machine's.
+/// The user whose process has the other end of a TCP connection within this machine; none if no process has it any
+/// more, or it is another machine's.
 pub fn tcp_user_of(stream: &TcpStream) -> io::Result<Option<u32>> {
     let (own, other) = (stream.local_addr()?, stream.peer_addr()?);
     let of = |first: SocketAddr, second: SocketAddr| SocketId {
@@ -102,8 +104,8 @@ pub fn tcp_user_of(stream: &TcpStream) -> io::Result<Option<u32>> {
         states: u32::MAX,
         id: of(other, own),
     };
-    // SAFETY: the kernel makes a new descriptor, which nobody else knows. It reads the question and writes at most as many bytes as it is told to the answer, both of
-    // which outlive the calls and are plain numbers.
+    // SAFETY: the kernel makes a new descriptor, which nobody else knows. It reads the question and writes at most as
+    // many bytes as it is told to the answer, both of which outlive the calls and are plain numbers.
     let (answer, length) = unsafe {
         let fd = libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_SOCK_DIAG);
         if fd == -1 {

@@ -1,4 +1,5 @@
-//! The memory that frames are in from when they come until they are gone: equal pieces of one region, which the kernel can share.
+//! The memory that frames are in from when they come until they are gone: equal pieces of one region, which the kernel
+//! can share.
 //!
 //! Queues hold the numbers of pieces, not frames: nothing is copied on the way.
 
@@ -6,11 +7,12 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Bytes in front of the frame in each piece. The kernel leaves as many for XDP programs in what it receives for AF_XDP.
+/// Bytes in front of the frame in each piece. The kernel leaves as many for XDP programs in what it receives for
+/// AF_XDP.
 pub const HEADROOM: usize = 256;
 
-/// A piece that whoever has this value may read and write, through the pool that it is of. It is neither copied nor made up: there is one for a piece, or none
-/// while the piece is free, waits, or is with a borrower.
+/// A piece that whoever has this value may read and write, through the pool that it is of. It is neither copied nor
+/// made up: there is one for a piece, or none while the piece is free, waits, or is with a borrower.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Slot(u32);
 
@@ -64,7 +66,8 @@ impl Region {
         Ok(Self { memory, size, mapped: (memory, size) })
     }
 
-    /// Memory of zeros, all of it there already, in huge pages where the machine has them: fewer addresses to look up for us and the kernel.
+    /// Memory of zeros, all of it there already, in huge pages where the machine has them: fewer addresses to look up
+    /// for us and the kernel.
     #[cfg(not(miri))]
     fn new(size: usize) -> io::Result<Self> {
         let (length, access) = (size + HUGE_PAGE, libc::PROT_READ | libc::PROT_WRITE);
@@ -76,7 +79,8 @@ impl Region {
         }
         let start = NonNull::new(start.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
         let skipped = start.as_ptr().align_offset(HUGE_PAGE);
-        // SAFETY: less than a huge page is skipped, and there are `size` bytes behind that. Nobody else knows this memory yet.
+        // SAFETY: less than a huge page is skipped, and there are `size` bytes behind that. Nobody else knows this
+        // memory yet.
         let memory = unsafe {
             let memory = start.add(skipped);
             // Only a wish.
@@ -266,7 +270,8 @@ impl Pool {
         self.holders.iter().filter(|holder| **holder == borrower.0).count() as u32
     }
 
-    /// The same memory for another thread. Nothing is free there; it knows the pieces that the borrower has, and is given others.
+    /// The same memory for another thread. Nothing is free there; it knows the pieces that the borrower has, and is
+    /// given others.
     pub(crate) fn view(&self, borrower: Borrower) -> Self {
         let of = |holder: &u8| if *holder == borrower.0 { borrower.0 } else { ELSEWHERE };
         let holders = self.holders.iter().map(of).collect();
@@ -311,8 +316,8 @@ impl Pool {
     /// The first bytes of a piece.
     pub fn bytes(&self, slot: &Slot, length: usize) -> &[u8] {
         let offset = self.checked(slot, length);
-        // SAFETY: within the region, which lives as long as the pool. There is one slot for a piece, and none while the kernel or another thread has it; it is of this
-        // pool (checked above), which is borrowed.
+        // SAFETY: within the region, which lives as long as the pool. There is one slot for a piece, and none while the
+        // kernel or another thread has it; it is of this pool (checked above), which is borrowed.
         unsafe { std::slice::from_raw_parts(self.region.start().add(offset), length) }
     }
 
@@ -398,7 +403,8 @@ mod tests {
         assert_eq!(pool.unpark(number), None, "it waits no more");
     }
 
-    /// Memory that the kernel or another thread has is out of reach: there is no slot for it until it is handed over, once.
+    /// Memory that the kernel or another thread has is out of reach: there is no slot for it until it is handed over,
+    /// once.
     #[test]
     fn what_was_lent_comes_back_once() {
         let mut pool = Pool::new(4, 2_048).unwrap();

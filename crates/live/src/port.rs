@@ -55,7 +55,8 @@ pub trait Port {
     /// What was lost here so far.
     fn outside(&self) -> Outside;
 
-    /// Gives back the pieces that only this port has, not the kernel and no other thread: the port is about to be closed elsewhere.
+    /// Gives back the pieces that only this port has, not the kernel and no other thread: the port is about to be
+    /// closed elsewhere.
     fn abandon(&mut self, _pool: &mut Pool) {}
 
     /// Gives all pieces that the port or the kernel still has back to the pool: the end of the port.

@@ -1,5 +1,5 @@
-//! Ports are opened and closed in a thread of their own: the kernel takes up to some 40 ms for it, in which the thread that forwards would hold up all
-//! other ports.
+//! Ports are opened and closed in a thread of their own: the kernel takes up to some 40 ms for it, in which the thread
+//! that forwards would hold up all other ports.
 
 use crate::attached::Attached;
 use crate::backend::privileges;
@@ -12,7 +12,8 @@ use std::time::Duration;
 /// Tries to open what went away are so far apart.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// Whoever opens and closes ports. What takes long can be done in any thread; the steps that need the pool take no time.
+/// Whoever opens and closes ports. What takes long can be done in any thread; the steps that need the pool take no
+/// time.
 pub trait Opener: Send + 'static {
     /// What it opens.
     type Port: Port + Send;

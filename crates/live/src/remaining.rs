@@ -1,8 +1,9 @@
 //! What is left of a flow, read from its packets: a rank for schedulers that favour flows that are nearly done.
 //!
-//! TCP says nothing about it. A sender that wants to be favoured begins its stream with [`MARK`] and the number of bytes of the flow (8 bytes, most significant first);
-//! from then on the sequence numbers tell what is left. Flows that say nothing have the last rank. A table of fixed size keeps what flows have
-//! said, as in a switch chip: a flow's place is a hash of its addresses, and a newer flow takes the place of an older one.
+//! TCP says nothing about it. A sender that wants to be favoured begins its stream with [`MARK`] and the number of
+//! bytes of the flow (8 bytes, most significant first); from then on the sequence numbers tell what is left. Flows that
+//! say nothing have the last rank. A table of fixed size keeps what flows have said, as in a switch chip: a flow's
+//! place is a hash of its addresses, and a newer flow takes the place of an older one.
 
 use crate::frame::Headers;
 

@@ -1,5 +1,5 @@
-//! Ports around which a script plays: packets of its flows are held for half a round trip, and those that it names are dropped, marked,
-//! delayed or doubled. What is seen is kept.
+//! Ports around which a script plays: packets of its flows are held for half a round trip, and those that it names are
+//! dropped, marked, delayed or doubled. What is seen is kept.
 //!
 //! This is a decorator of ports: a switch without a script has none of it.
 
@@ -85,7 +85,8 @@ impl Stage {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether all has been sent and acknowledged and nothing more has come for some time, or the script's time is over.
+    /// Whether all has been sent and acknowledged and nothing more has come for some time, or the script's time is
+    /// over.
     pub fn is_over(&self) -> bool {
         let record = self.record();
         let now = since(record.start);
@@ -219,7 +220,8 @@ impl Record {
             (Side::Receiver, Kind::Ack(_)) if !rst => Some(Subject::Ack { next }),
             _ => None,
         };
-        // A packet that crosses a wire is there when its last bit is, but the live switch sends it when its turn begins.
+        // A packet that crosses a wire is there when its last bit is, but the live switch sends it when its turn
+        // begins.
         let wire = self.script.rate.serialization(frame.len() as u64);
         let fate = self.play.meet(now, wire, flow, side, subject);
         let class = headers.traffic_class().unwrap_or(0) & 3;

@@ -1,5 +1,5 @@
-//! Settings of a running switch: a thread of its own reads, checks and builds what is asked for. Only what is sound gets to the thread that handles
-//! frames, ready to be swapped in, one at a time.
+//! Settings of a running switch: a thread of its own reads, checks and builds what is asked for. Only what is sound
+//! gets to the thread that handles frames, ready to be swapped in, one at a time.
 
 use crate::backend::privileges;
 use crate::classify::Classifier;
@@ -22,7 +22,8 @@ pub(crate) struct Settled {
 /// What the settings worker asks of the switch.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Swap these in. The answer is what was there before, which others throw away, or why not: what waits may be in the way.
+    /// Swap these in. The answer is what was there before, which others throw away, or why not: what waits may be in
+    /// the way.
     Swap(Box<Settled>, Sender<Result<(Classifier, Treatment), String>>),
     /// Come to an end.
     Stop,

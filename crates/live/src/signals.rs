@@ -12,7 +12,8 @@ extern "C" fn note(_: libc::c_int) {
 
 /// From now on a SIGHUP is noted, and does nothing else.
 pub fn note_hangups() -> io::Result<()> {
-    // SAFETY: the structure is plain numbers; the handler stores to an atomic, which is allowed in one; the kernel reads the structure before the call returns.
+    // SAFETY: the structure is plain numbers; the handler stores to an atomic, which is allowed in one; the kernel
+    // reads the structure before the call returns.
     let failed = unsafe {
         let mut action: libc::sigaction = zeroed();
         action.sa_sigaction = note as *const () as usize;

@@ -1,6 +1,7 @@
 //! What a switch looks like at one moment: what views, the control socket, metrics and timelines are made of.
 //!
-//! Both ends of the control socket have this type. `docs/live-control.md` says what the keys mean; one that is missing is an error.
+//! Both ends of the control socket have this type. `docs/live-control.md` says what the keys mean; one that is missing
+//! is an error.
 
 use crate::clock::Stalls;
 use crate::dataplane::{Books, Unforwarded};

@@ -1,7 +1,7 @@
 //! Which interface is behind which port: learned from frames as they come, or given.
 //!
-//! As in switch chips, an address has a few places where it may stand. So the table never grows, a flood of made-up addresses can push out
-//! only what shares its places, and what was given is never pushed out.
+//! As in switch chips, an address has a few places where it may stand. So the table never grows, a flood of made-up
+//! addresses can push out only what shares its places, and what was given is never pushed out.
 
 use crate::frame::Mac;
 use crate::storm::Storm;
@@ -32,8 +32,8 @@ pub struct Stations {
     storm: Option<Storm>,
 }
 
-/// Where an address stands: a random set for each value of each of its bytes, put together (tabulation). Who does not know the sets cannot tell which
-/// addresses share their places.
+/// Where an address stands: a random set for each value of each of its bytes, put together (tabulation). Who does not
+/// know the sets cannot tell which addresses share their places.
 #[derive(Clone, Debug)]
 struct Hash([[u16; 256]; 8]);
 
@@ -47,7 +47,8 @@ impl Hash {
 }
 
 impl Stations {
-    /// An empty table that forgets after `age` without a frame. Where addresses stand follows from the seed; where strangers may send, it is a secret.
+    /// An empty table that forgets after `age` without a frame. Where addresses stand follows from the seed; where
+    /// strangers may send, it is a secret.
     pub fn new(age: Duration, seed: u64) -> Self {
         Self { sets: vec![[None; WAYS]; SETS], age, hash: Hash::new(seed), storm: None }
     }

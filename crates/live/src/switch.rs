@@ -48,7 +48,8 @@ impl<P: Port, W: FrameObserver> Switch<P, W> {
         Self { ports, path, clock, received: Vec::new(), outgoing: Vec::new() }
     }
 
-    /// Looks once at everything: sends what should have left by now, then takes what has come in. True if there was anything to do.
+    /// Looks once at everything: sends what should have left by now, then takes what has come in. True if there was
+    /// anything to do.
     pub fn poll(&mut self, machine: Instant) -> Result<bool, Trouble> {
         self.poll_timed(machine, &mut ())
     }
@@ -266,7 +267,8 @@ mod tests {
             switch.ports()[0].incoming.push_back(Build::all()[1].frame(1_000));
         }
         run(&mut switch, 0, 5_000);
-        // One on the wire, two in the queue, one header; six are returned, for which there is as much room on the way back.
+        // One on the wire, two in the queue, one header; six are returned, for which there is as much room on the way
+        // back.
         assert_eq!(sent(&mut switch), [4, 4]);
         assert_eq!(switch.path().pool().free(), PIECES as usize);
         for frame in &switch.ports()[0].sent {

@@ -21,8 +21,8 @@ const TOTAL_TIMEOUTS: usize = 240;
 pub fn repeats(stream: &TcpStream) -> io::Result<Repeats> {
     let mut info = [0_u8; 512];
     let mut length = info.len() as libc::socklen_t;
-    // SAFETY: the descriptor is open as long as `stream` is borrowed. The kernel writes at most `length` bytes to `info`, which has as many, and `length` itself;
-    // both outlive the call.
+    // SAFETY: the descriptor is open as long as `stream` is borrowed. The kernel writes at most `length` bytes to
+    // `info`, which has as many, and `length` itself; both outlive the call.
     let failed = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),

@@ -23,7 +23,8 @@ const SWITCHES: [&str; 4] = [
     "buffer = \"5KB\"\nrate = \"10Mbps\"\n[policy]\nkind = \"pushout\"\n[scheduler]\nkind = \"pifo\"\ncapacity = 8\n[rank]\nfrom = \"remaining\"\n",
 ];
 
-/// A head of two bytes says how a frame begins: with that of a sound packet, from which some bytes differ, or with what follows.
+/// A head of two bytes says how a frame begins: with that of a sound packet, from which some bytes differ, or with what
+/// follows.
 fn frame(bytes: &mut &[u8]) -> Option<(usize, u64, Vec<u8>)> {
     let (head, rest) = bytes.split_at_checked(4)?;
     let length = (usize::from(head[0]) << 3 | usize::from(head[1] & 7)).min(rest.len());

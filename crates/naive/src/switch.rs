@@ -43,7 +43,8 @@ pub fn run_observed(switch: &Switch, arrivals: &[Arrival], observe: &mut dyn FnM
     model.into_outcomes()
 }
 
-/// As [`run`], with an ingress side; `groups` has the group that each arrival is charged to. Also returns what groups ask for.
+/// As [`run`], with an ingress side; `groups` has the group that each arrival is charged to. Also returns what groups
+/// ask for.
 ///
 /// # Panics
 ///
@@ -190,7 +191,8 @@ impl<'a> Model<'a> {
         self.check();
     }
 
-    /// Packet number `n` arrives: the ingress side is asked first, and is as before if the egress side drops the packet.
+    /// Packet number `n` arrives: the ingress side is asked first, and is as before if the egress side drops the
+    /// packet.
     fn arrive_at_both_sides(&mut self, n: usize) {
         let bytes = self.arrivals[n].bytes;
         let Some(sides) = &mut self.sides else { return self.arrive(n) };

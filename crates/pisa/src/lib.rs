@@ -1,11 +1,12 @@
 //! Programs for the pipelines of a programmable switch chip: match-action stages before and after the traffic manager.
 //!
-//! A program is a text. [`Program::parse`] reads it, [`Program::check`] holds it to the rules of a [`Target`] (one access
-//! to an array in a pass, arrays bound to stages, ALUs that add but do not multiply, ...) and compiles it into a
+//! A program is a text. [`Program::parse`] reads it, [`Program::check`] holds it to the rules of a [`Target`] (one
+//! access to an array in a pass, arrays bound to stages, ALUs that add but do not multiply, ...) and compiles it into a
 //! [`Checked`], which a control plane fills with table entries and meter rates. A [`Pipeline`] has the state of one
 //! pipeline and runs packets through it: one [`Pass`] in, one [`Outcome`] out.
 //!
-//! What stands around a pipeline (the traffic manager, recirculation ports, mirror copies on their way) is the caller's.
+//! What stands around a pipeline (the traffic manager, recirculation ports, mirror copies on their way) is the
+//! caller's.
 
 #![forbid(unsafe_code)]
 

@@ -251,7 +251,8 @@ fn constant(operand: &Operand, number: u64) -> Result<Value, Fault> {
     }
 }
 
-/// All that a program declares: lines, names and what they stand for. What there is too much of has no place of its own.
+/// All that a program declares: lines, names and what they stand for. What there is too much of has no place of its
+/// own.
 fn declarations<'a>(syntax: &'a Syntax, constants: &[(&str, u64)]) -> Vec<(usize, &'a str, Symbol<'a>)> {
     let mut all: Vec<(usize, &str, Symbol<'_>)> = Vec::new();
     for constant in &syntax.constants {

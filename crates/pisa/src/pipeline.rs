@@ -37,7 +37,8 @@ pub struct Pass {
     pub enqueued_depth: u64,
     /// The time in the queue in nanoseconds; egress only.
     pub wait: u64,
-    /// What a control packet carries: what an [`Outcome`] has given, or what a generator puts in, each within its width.
+    /// What a control packet carries: what an [`Outcome`] has given, or what a generator puts in, each within its
+    /// width.
     pub headers: [u64; HEADERS],
 }
 
@@ -103,7 +104,8 @@ impl Pipeline {
         self.registers.get(start..start + length)
     }
 
-    /// Sets a value of a register array, as a control plane does; false if there is no such entry or the value is wider.
+    /// Sets a value of a register array, as a control plane does; false if there is no such entry or the value is
+    /// wider.
     pub fn set_register(&mut self, name: &str, index: usize, value: u64) -> bool {
         match self.program.register_values(name) {
             Some((start, length, bits)) if index < length && value >> bits == 0 => {

@@ -1,8 +1,8 @@
 //! What a program needs of a chip.
 //!
 //! ALUs, meters, gateways and sizes are what the program says. Logical tables, crossbar bytes, hash bits, memory blocks
-//! and PHV bits are what a plain compiler would need: one logical table for each access to an array and for each block of
-//! other statements, every field once on the crossbar of a stage, one spare block for each array that is written.
+//! and PHV bits are what a plain compiler would need: one logical table for each access to an array and for each block
+//! of other statements, every field once on the crossbar of a stage, one spare block for each array that is written.
 
 use crate::check::flat::{Point, What};
 use crate::names::{Names, Value};

@@ -1,7 +1,8 @@
 //! The chips that programs are checked against.
 //!
-//! Vendors publish little. The numbers come from public descriptions of these chips and from the shares of their resources
-//! that the literature prints for programs of known size (19 of 48 stateful ALUs is 39.6%, 44 of 192 gateways is 22.9%).
+//! Vendors publish little. The numbers come from public descriptions of these chips and from the shares of their
+//! resources that the literature prints for programs of known size (19 of 48 stateful ALUs is 39.6%, 44 of 192 gateways
+//! is 22.9%).
 
 /// What a chip has. Ingress and egress share the resources of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,7 +33,7 @@ function pageControls() {
   return controls;
 }
 
-/** The value of a measure and its difference to the baseline: of all seeds, or of the chosen one, which decides nothing. */
+/** The value of a measure and its difference from the baseline: of all seeds, or of the chosen one, which decides nothing. */
 function compared(measure, run) {
   if (seedChosen === null) {
     const [mean, base] = [measure.means[run], measure.means[baseline]];

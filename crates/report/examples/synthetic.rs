@@ -1,4 +1,5 @@
-//! A page of made-up runs, to look at: `cargo run -p forebay-report --example synthetic -- FILE [RUNS [FLOWS [SEEDS]]]`.
+//! A page of made-up runs, to look at: `cargo run -p forebay-report --example synthetic -- FILE [RUNS [FLOWS
+//! [SEEDS]]]`.
 
 use forebay_report::{
     Amount, Detail, DropPoint, FlowPoint, Holder, HurtFlow, LinkView, NamedTable, NetworkView, NodeView, Point,

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 /// Bins, unless many flows have the same size.
 const BINS: usize = 10;
 
-/// The bins of sorted sizes: from above the last bin's upper end to a tenth further on, at least one whole size. Where one
-/// size has more than a tenth of the flows there are fewer bins.
+/// The bins of sorted sizes: from above the last bin's upper end to a tenth further on, at least one whole size. Where
+/// one size has more than a tenth of the flows there are fewer bins.
 fn upper_ends(sizes: &[u64]) -> Vec<u64> {
     let mut ends: Vec<u64> = (1..=BINS).filter_map(|k| percentile(sizes, k as f64 / BINS as f64)).collect();
     ends.dedup();
     ends
 }
 
-/// Slowdown percentiles by size for a group of flows: those of all seeds of a point, and those of single seeds. All runs share the
-/// bins, so that they are compared at equal sizes.
+/// Slowdown percentiles by size for a group of flows: those of all seeds of a point, and those of single seeds. All
+/// runs share the bins, so that they are compared at equal sizes.
 pub(crate) fn of_group(report: &Report, group: &Group, single: &[u64]) -> Value {
     let all = report.points.iter().flat_map(|point| groups::flows(&point.seeds, group));
     let mut sizes: Vec<u64> = all.map(|flow| flow.bytes).collect();

@@ -82,7 +82,8 @@ mod tests {
         ]);
         // 2, 4, 3 ms: mean 3, s = 1, half 4.302653 / sqrt 3.
         assert!(rows[0].contains(">3.00 &plusmn; 2.48 ms</td>"), "{}", rows[0]);
-        // Every seed is less by 1 ms, a third of 3 ms: the intervals of the means overlap, that of the difference has no width.
+        // Every seed is less by 1 ms, a third of 3 ms: the intervals of the means overlap, that of the difference has
+        // no width.
         assert!(
             rows[1].contains(
                 " class=\"best\">2.00 &plusmn; 2.48 ms <b>best</b><small class=\"better\">&minus;33.3 &plusmn; 0.00% better</small>"

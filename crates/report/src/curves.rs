@@ -16,8 +16,8 @@ const DIGITS: i32 = 4;
 /// Times are in microseconds.
 const PER_SECOND: f64 = 1e6;
 
-/// The shares at which a curve of many values is sampled: three quarters of them evenly, the rest closer and closer to 1,
-/// because the tail is what runs differ in; the last is 1, so that the largest value is kept.
+/// The shares at which a curve of many values is sampled: three quarters of them evenly, the rest closer and closer to
+/// 1, because the tail is what runs differ in; the last is 1, so that the largest value is kept.
 pub(crate) fn grid(points: usize) -> Vec<f64> {
     let tail = points / 4;
     let even = points - tail;
@@ -50,15 +50,16 @@ fn in_microseconds(value: Option<f64>) -> Option<f64> {
     value.map(|seconds| seconds * PER_SECOND)
 }
 
-/// What is known seed by seed of a set of numbers: the mean over seeds of its mean and percentiles, each with half its confidence
-/// interval.
+/// What is known seed by seed of a set of numbers: the mean over seeds of its mean and percentiles, each with half its
+/// confidence interval.
 fn over_seeds(by_seed: &[Vec<f64>]) -> Value {
     let of = |value: &dyn Fn(&[f64]) -> Option<f64>| seeds::interval(by_seed.iter().map(|sorted| value(sorted)));
     let at = |p: f64| of(&|sorted: &[f64]| percentile(sorted, p));
     json!({ "mean": of(&mean), "p50": at(0.5), "p95": at(0.95), "p99": at(0.99) })
 }
 
-/// A measure of the flows or queries of some runs: all together as a curve, and what is known seed by seed if there are several.
+/// A measure of the flows or queries of some runs: all together as a curve, and what is known seed by seed if there are
+/// several.
 fn pooled<T>(by_seed: &[Vec<&T>], grid: &[f64], value: impl Fn(&T) -> Option<f64>) -> Value {
     let values: Vec<Vec<f64>> = by_seed.iter().map(|of| sorted(of.iter().map(|one| value(one)))).collect();
     let mut all: Vec<f64> = values.iter().flatten().copied().collect();
@@ -90,8 +91,8 @@ pub(crate) fn of_flows(runs: &[RunView], groups: &[Group], grid: &[f64]) -> Valu
     groups.iter().map(|group| BUCKETS.iter().map(|bucket| of_bucket(group, bucket)).collect::<Value>()).collect()
 }
 
-/// The distribution of the flows' times on the empty network, over all runs, by group and bucket; null where there are no
-/// flows. A run of the same flows can only be to its right.
+/// The distribution of the flows' times on the empty network, over all runs, by group and bucket; null where there are
+/// no flows. A run of the same flows can only be to its right.
 pub(crate) fn of_ideals(report: &Report, groups: &[Group], grid: &[f64]) -> Value {
     let of_bucket = |group: &Group, bucket: &groups::Bucket| {
         let all = report.points.iter().flat_map(|point| groups::flows(&point.seeds, group));

@@ -1,5 +1,5 @@
-//! What happened inside a run: queues over time with their drops, who held the buffer, where the time of the slowest flows went, traced
-//! flows and collectives.
+//! What happened inside a run: queues over time with their drops, who held the buffer, where the time of the slowest
+//! flows went, traced flows and collectives.
 
 use crate::{Detail, DropPoint, Holder, HurtFlow, Point, QueueSeries, Report, RunView, TracedFlow, seeds};
 use serde_json::{Map, Value, json};
@@ -63,8 +63,8 @@ fn rounded(value: f64) -> Value {
     json!(value.round() as i64)
 }
 
-/// When the last packet that was seen to wait did so, or the last one was dropped, in seconds. What comes then, such as a
-/// timeout, would take the room of what there is to see.
+/// When the last packet that was seen to wait did so, or the last one was dropped, in seconds. What comes then, such as
+/// a timeout, would take the room of what there is to see.
 fn end_of(detail: &Detail) -> f64 {
     let last = |queue: &QueueSeries| queue.points.iter().rfind(|point| point.1 > 0).map(|point| point.0);
     let samples = detail.queues.iter().filter_map(last);

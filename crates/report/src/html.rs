@@ -56,7 +56,7 @@ fn notes(report: &Report) -> String {
     }
     if let [first, _, ..] = report.points.as_slice() {
         let first = escape(&first.label);
-        notes += &format!(" Below them: the difference to <span class=\"baseline\">{first}</span>");
+        notes += &format!(" Below them: the difference from <span class=\"baseline\">{first}</span>");
         notes += if measures::are_paired(report) {
             ", seed by seed, as a share of its mean. <i>Better</i> and <i>worse</i> stand where the 95% interval of the \
              difference excludes zero; elsewhere nothing is decided. <i>Best</i> is better than each of the others. A point \

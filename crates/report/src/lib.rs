@@ -1,13 +1,13 @@
 //! Simulation runs as one HTML page with interactive plots.
 //!
-//! [`page`] turns a [`Report`] into a single file that needs nothing else: styles, script and data are inside it, and its
-//! content security policy forbids it to load anything. What a run measured is thinned out first, so that ten runs of a
-//! hundred thousand flows make a page of a few megabytes; every number in a table is computed from all the data before
-//! that. The tables are plain HTML, so the page is of use without a script, too.
+//! [`page`] turns a [`Report`] into a single file that needs nothing else: styles, script and data are inside it, and
+//! its content security policy forbids it to load anything. What a run measured is thinned out first, so that ten runs
+//! of a hundred thousand flows make a page of a few megabytes; every number in a table is computed from all the data
+//! before that. The tables are plain HTML, so the page is of use without a script, too.
 //!
-//! A [`Point`] is a setting with a run for each of its seeds. The page shows the seeds of a point together: means with 95%
-//! confidence intervals, distributions of all flows of all seeds, differences to a baseline seed by seed. Single seeds can be
-//! chosen instead, as many as there is room for.
+//! A [`Point`] is a setting with a run for each of its seeds. The page shows the seeds of a point together: means with
+//! 95% confidence intervals, distributions of all flows of all seeds, differences to a baseline seed by seed. Single
+//! seeds can be chosen instead, as many as there is room for.
 
 #![forbid(unsafe_code)]
 
@@ -65,8 +65,8 @@ pub struct RunView {
     pub facts: Vec<(String, String)>,
     /// The flows.
     pub flows: Vec<FlowPoint>,
-    /// The names of the workloads that `workload` in flows and queries counts in. Workloads of the same name in different
-    /// runs are compared with each other.
+    /// The names of the workloads that `workload` in flows and queries counts in. Workloads of the same name in
+    /// different runs are compared with each other.
     pub workloads: Vec<String>,
     /// The queries.
     pub queries: Vec<QueryPoint>,
@@ -272,12 +272,12 @@ pub struct TimelineSeries {
     pub points: Vec<TimelinePoint>,
 }
 
-/// A sample of a buffer: the time in seconds, bytes used, bytes in the longest queue, that queue's threshold in bytes if
-/// its policy has one, and packets dropped from the beginning to this moment.
+/// A sample of a buffer: the time in seconds, bytes used, bytes in the longest queue, that queue's threshold in bytes
+/// if its policy has one, and packets dropped from the beginning to this moment.
 pub type TimelinePoint = (f64, u64, u64, Option<f64>, u64);
 
-/// How full a switch or a tier of switches was: its name, and the median, 99th percentile and maximum of its occupancy, as
-/// shares of the buffer from 0 to 1.
+/// How full a switch or a tier of switches was: its name, and the median, 99th percentile and maximum of its occupancy,
+/// as shares of the buffer from 0 to 1.
 pub type OccupancyView = (String, f64, f64, f64);
 
 /// A table that is shown as it is.

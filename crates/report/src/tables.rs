@@ -59,7 +59,8 @@ fn some_of(values: &[&str]) -> String {
 
 const MISSING: &str = "\u{2013}";
 
-/// The facts: those that all points share as a list, those that tell them apart as a table, unless they are the points' labels.
+/// The facts: those that all points share as a list, those that tell them apart as a table, unless they are the points'
+/// labels.
 pub(crate) fn facts(report: &Report) -> String {
     let by_point = |name: &str| report.points.iter().map(|point| fact(point, name)).collect::<Vec<_>>();
     let all: Vec<(&str, Vec<Option<String>>)> =

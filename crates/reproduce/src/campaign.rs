@@ -1,7 +1,7 @@
 //! Figures that were asked for: planned, run on several threads or in parts, and collected.
 //!
-//! The numbers of each run are kept as soon as it ends, under a key of everything they depend on, so that a campaign goes on where it was
-//! stopped, and runs again only what has changed.
+//! The numbers of each run are kept as soon as it ends, under a key of everything they depend on, so that a campaign
+//! goes on where it was stopped, and runs again only what has changed.
 
 use crate::Metrics;
 use crate::figure::{Figure, Paper, Scale};
@@ -45,8 +45,8 @@ pub struct Campaign<'p> {
 }
 
 impl<'p> Campaign<'p> {
-    /// Plans figures and papers by their names, all without any. Scenarios are those of a directory, or those that come with Forebay, which are
-    /// then put beside the results in `out`.
+    /// Plans figures and papers by their names, all without any. Scenarios are those of a directory, or those that come
+    /// with Forebay, which are then put beside the results in `out`.
     pub fn plan(
         papers: &'p [Paper],
         what: &[String],

@@ -108,7 +108,8 @@ impl Claim {
         }
     }
 
-    /// What there is to say about the verdict at a scale: why a larger scale is needed, what makes it circular, or why it does not hold.
+    /// What there is to say about the verdict at a scale: why a larger scale is needed, what makes it circular, or why
+    /// it does not hold.
     pub fn reason(&self, scale: Scale) -> Option<&str> {
         match self.verdict(scale) {
             Verdict::NotShown => self.needs.as_ref().map(|(_, why)| why.as_str()),

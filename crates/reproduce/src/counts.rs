@@ -29,8 +29,8 @@ impl Count {
         if self.hits == self.of { 1.0 } else { root(|p| at_most(self.hits, self.of, p) > TAIL) }
     }
 
-    /// This share over another: the value, and an interval. If the other has no hit, only the lower end is known, and the value is
-    /// infinite. Each end takes the worse end of both shares, so that the interval is rather too wide.
+    /// This share over another: the value, and an interval. If the other has no hit, only the lower end is known, and
+    /// the value is infinite. Each end takes the worse end of both shares, so that the interval is rather too wide.
     pub fn ratio(self, other: Self) -> (f64, f64, f64) {
         let high = if other.hits == 0 { f64::INFINITY } else { self.high() / other.low() };
         let value = match (self.hits, other.hits) {

@@ -96,7 +96,8 @@ pub(crate) struct Variant {
 }
 
 impl Figure {
-    /// The same measures and plots with another file, about which the paper says nothing: runs that show what a figure depends on.
+    /// The same measures and plots with another file, about which the paper says nothing: runs that show what a figure
+    /// depends on.
     pub(crate) fn variant(self, of: &Variant) -> Self {
         let Variant { id, number, title, setting, text } = *of;
         Self { id, number, title, setting, text, files: &[], claims: |_| Vec::new(), ..self }
@@ -207,7 +208,8 @@ impl Point {
     }
 }
 
-/// A value as a number: plain; "30%" as a share; sizes in bytes; times in microseconds; rates in Gb/s. NaN if it is none of these.
+/// A value as a number: plain; "30%" as a share; sizes in bytes; times in microseconds; rates in Gb/s. NaN if it is
+/// none of these.
 pub fn number_of(value: &str) -> f64 {
     let text = value.trim().trim_matches('"');
     if let Ok(number) = text.parse::<f64>() {

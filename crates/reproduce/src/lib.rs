@@ -1,14 +1,16 @@
 //! The evaluations of five papers, made again.
 //!
-//! A [`Paper`] has [`Figure`]s. A figure is a scenario file (`scenarios/<paper>/<figure>.toml`), what is measured of its runs, the
-//! [`Panel`]s that plot it with the paper's axes, and the statements of the paper about it (`scenarios/<paper>/claims/<figure>.toml`). A run of a figure at a [`Scale`]
-//! gives a [`Table`] of numbers; panels and claims are functions of that table alone, so that verdicts are computed and
-//! can be computed again from stored numbers.
+//! A [`Paper`] has [`Figure`]s. A figure is a scenario file (`scenarios/<paper>/<figure>.toml`), what is measured of
+//! its runs, the [`Panel`]s that plot it with the paper's axes, and the statements of the paper about it
+//! (`scenarios/<paper>/claims/<figure>.toml`). A run of a figure at a [`Scale`] gives a [`Table`] of numbers; panels
+//! and claims are functions of that table alone, so that verdicts are computed and can be computed again from stored
+//! numbers.
 //!
 //! * [`job`] makes jobs of a figure's file and runs them;
 //! * [`campaign`] plans and runs the figures that are asked for;
 //! * [`store`] keeps the numbers of jobs that are finished, under a key of everything they depend on;
-//! * [`statement`] reads the papers' statements, [`verdict`] has the rules, [`claim`] puts both beside what was [`measured`];
+//! * [`statement`] reads the papers' statements, [`verdict`] has the rules, [`claim`] puts both beside what was
+//!   [`measured`];
 //! * [`sequential`] says with which seeds to go on;
 //! * [`render`] makes the pages.
 

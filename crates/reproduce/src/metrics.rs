@@ -61,8 +61,8 @@ impl Metrics {
         self.set(name, value.unwrap_or(f64::NAN));
     }
 
-    /// Sets a curve, in the order of its points; of more than [`MOST_POINTS`] points it keeps evenly spaced ones, the first and the last
-    /// among them.
+    /// Sets a curve, in the order of its points; of more than [`MOST_POINTS`] points it keeps evenly spaced ones, the
+    /// first and the last among them.
     pub fn curve(&mut self, name: impl Into<String>, points: &[(f64, f64)]) {
         let name = name.into();
         assert!(!self.numbers.contains_key(&name), "{name} is a number already");
@@ -102,9 +102,9 @@ impl Metrics {
         kept
     }
 
-    /// The numbers of a summary: `flows.<group>.<size>.<measure>`, `queries.<workload>.<measure>`, `buffers.<tier>.<measure>`,
-    /// `links.<way>.<measure>`, `loads.<workload>.<measure>`; spaces in names become `-`, the sizes "short <100KB" `short`, the classes
-    /// `class0` and so on.
+    /// The numbers of a summary: `flows.<group>.<size>.<measure>`, `queries.<workload>.<measure>`,
+    /// `buffers.<tier>.<measure>`, `links.<way>.<measure>`, `loads.<workload>.<measure>`; spaces in names become `-`,
+    /// the sizes "short <100KB" `short`, the classes `class0` and so on.
     pub fn standard(summary: &Summary) -> Self {
         let mut all = Self::default();
         for group in &summary.flows {

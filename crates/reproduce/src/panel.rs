@@ -314,7 +314,8 @@ impl Panel {
 }
 
 impl Plot {
-    /// The least and the largest number that can be, in the unit that is shown: what is never negative is not, and no more than all is possible.
+    /// The least and the largest number that can be, in the unit that is shown: what is never negative is not, and no
+    /// more than all is possible.
     pub fn bounds(&self) -> (f64, f64) {
         let ours = self.series.iter().filter(|series| !series.is_paper).flat_map(|series| &series.points);
         let shown: Vec<f64> = ours.map(|point| self.y.unit.shown(point.y)).collect();

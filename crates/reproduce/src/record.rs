@@ -152,8 +152,8 @@ impl Reproduction {
         Ok(Self { version, date, scale, figures: figures.into_iter().map(figure).collect() })
     }
 
-    /// Takes the figures that it does not have from an earlier one, which has to be of the same scale; the error says if it is not. All come
-    /// in the order of the papers.
+    /// Takes the figures that it does not have from an earlier one, which has to be of the same scale; the error says
+    /// if it is not. All come in the order of the papers.
     pub fn completed_by(mut self, earlier: Self, papers: &[Paper]) -> Result<Self, String> {
         if earlier.scale != self.scale {
             return Err(format!("it is of the {} scale, not of the {} scale", earlier.scale.name(), self.scale.name()));

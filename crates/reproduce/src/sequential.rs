@@ -1,7 +1,7 @@
 //! Seeds one batch after the other, until every statement is decided or there are as many as the scenario allows.
 //!
-//! All points of a figure get the same further seeds, so that what is compared stays paired. Batches grow by a half of what there is, so that
-//! there are few looks at the intervals: each look is a chance for a wrong decision.
+//! All points of a figure get the same further seeds, so that what is compared stays paired. Batches grow by a half of
+//! what there is, so that there are few looks at the intervals: each look is a chance for a wrong decision.
 
 use crate::claim::Claim;
 use crate::figure::Scale;

@@ -1,7 +1,8 @@
 //! Statements of the papers: files of claims beside the scenarios, `scenarios/<paper>/claims/<figure>.toml`.
 //!
-//! Such a file has what is said and by which rule it is judged; what was measured for it comes from the code, by its id. A statement
-//! that is made for several settings has places `{0}`, `{1}` for them, and what differs between them below `[claim.at.SETTING]`.
+//! Such a file has what is said and by which rule it is judged; what was measured for it comes from the code, by its
+//! id. A statement that is made for several settings has places `{0}`, `{1}` for them, and what differs between them
+//! below `[claim.at.SETTING]`.
 
 use crate::figure::Scale;
 use crate::unit::Unit;

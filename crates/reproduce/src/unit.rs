@@ -1,6 +1,7 @@
 //! Units of axes and numbers.
 
-/// What a number counts. Numbers are kept in the unit they are shown in, except for shares, which are shown as percentages.
+/// What a number counts. Numbers are kept in the unit they are shown in, except for shares, which are shown as
+/// percentages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A number without a unit.

@@ -1,17 +1,19 @@
 //! The rules of the verdicts: few, the same for all papers, and functions of intervals alone.
 //!
-//! * A **gain** ("up to 94% less"; the paper's number is g). Holds if ours is 0.75 to 1.5 g and its interval is inside 0.5 to 2 g; stronger if it is above
-//!   1.5 g and the interval is above g; in part if it is below 0.75 g and the interval is above 0 and below g. It does not hold if the interval ends at 0, or below
-//!   a tenth of g.
+//! * A **gain** ("up to 94% less"; the paper's number is g). Holds if ours is 0.75 to 1.5 g and its interval is inside
+//!   0.5 to 2 g; stronger if it is above 1.5 g and the interval is above g; in part if it is below 0.75 g and the
+//!   interval is above 0 and below g. It does not hold if the interval ends at 0, or below a tenth of g.
 //! * A **direction** ("better than"): holds if the interval is above 0; does not if it ends at 0.
-//! * A **value** (v): holds if ours is within 25% of v (percentages: or 5 points) and the interval within a factor of 2 (or 15 points); in part if
-//!   it is farther away and the interval is within that factor and has not v in it; does not hold if all of the interval is farther than the factor.
+//! * A **value** (v): holds if ours is within 25% of v (percentages: or 5 points) and the interval within a factor of 2
+//!   (or 15 points); in part if it is farther away and the interval is within that factor and has not v in it; does not
+//!   hold if all of the interval is farther than the factor.
 //! * **At most** and **at least**: a value of which less, or more, is as good.
-//! * An **order**: of all pairs that the paper orders, those whose difference has an interval on the right side of 0, or all within 2%. Holds if all pairs
-//!   are so, in part if some are not and two thirds are.
+//! * An **order**: of all pairs that the paper orders, those whose difference has an interval on the right side of 0,
+//!   or all within 2%. Holds if all pairs are so, in part if some are not and two thirds are.
 //! * **Every** point: holds if all are as the paper says, in part if some are not and half are.
 //!
-//! What the interval allows both ways is inconclusive. A single seed of a run that chance has a part in has no interval, and decides nothing.
+//! What the interval allows both ways is inconclusive. A single seed of a run that chance has a part in has no
+//! interval, and decides nothing.
 
 use crate::found::Found;
 use crate::stat::Stat;

@@ -12,8 +12,8 @@ fn sum(times: &FlowTimes, part: fn(&HopTimes) -> Duration) -> u64 {
     times.hops.iter().map(|hop| part(hop).ps()).sum()
 }
 
-/// A row for each complete flow, with `measure.breakdown`: what its sender waited for, and the parts of the time that the packet that
-/// completed it was in the network. All but the first column add up to the flow's completion time.
+/// A row for each complete flow, with `measure.breakdown`: what its sender waited for, and the parts of the time that
+/// the packet that completed it was in the network. All but the first column add up to the flow's completion time.
 pub fn table(_: &Scenario, result: &RunResult) -> Table {
     let all = &result.flow_times;
     let mut table = Table::new();

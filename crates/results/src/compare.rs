@@ -37,8 +37,8 @@ impl Comparison {
         self.paired.or_else(|| Some(Interval { mean: self.b?.mean - self.a?.mean, half: None }))
     }
 
-    /// Whether the two sides differ by more than chance: seed by seed if they have the same seeds, otherwise if their confidence
-    /// intervals have nothing in common. `None` with a single seed on either side.
+    /// Whether the two sides differ by more than chance: seed by seed if they have the same seeds, otherwise if their
+    /// confidence intervals have nothing in common. `None` with a single seed on either side.
     pub fn is_apart(&self) -> Option<bool> {
         match self.paired {
             Some(difference) => difference.half.map(|_| difference.sign().is_some()),
@@ -84,8 +84,8 @@ fn has_same_seeds(a: &[Summary], b: &[Summary]) -> bool {
 }
 
 /// A comparison as text: the measure, A, B, B over A and B less A. With several seeds on both sides, means come with
-/// 95% confidence intervals; so does the difference if the seeds are the same. An asterisk marks lines that differ by more than
-/// chance. `places` say where A and B are.
+/// 95% confidence intervals; so does the difference if the seeds are the same. An asterisk marks lines that differ by
+/// more than chance. `places` say where A and B are.
 pub fn compare(places: [&str; 2], a: &[Summary], b: &[Summary]) -> String {
     let lines = comparisons(a, b);
     let with_marks = lines.iter().any(|line| line.is_apart().is_some());
@@ -115,8 +115,8 @@ pub fn compare(places: [&str; 2], a: &[Summary], b: &[Summary]) -> String {
     text
 }
 
-/// Any number of sides as text: a column with the values of each, and a table of the differences to the first, each with an asterisk if
-/// it is more than chance. `places` say where the sides are; two sides are [`compare`].
+/// Any number of sides as text: a column with the values of each, and a table of the differences to the first, each
+/// with an asterisk if it is more than chance. `places` say where the sides are; two sides are [`compare`].
 pub fn compare_all(places: &[String], sides: &[Vec<Summary>]) -> String {
     if let ([a_place, b_place], [a, b]) = (places, sides) {
         return compare([a_place, b_place], a, b);
@@ -166,8 +166,9 @@ fn letter(number: usize) -> String {
     if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26) }
 }
 
-/// [`compare_all`] as JSON: `sides` with their places, names and seeds, and `measures`, each with its unit, the mean and half the 95%
-/// confidence interval of every side, and of every side's difference to the first, with `apart` if that is known.
+/// [`compare_all`] as JSON: `sides` with their places, names and seeds, and `measures`, each with its unit, the mean
+/// and half the 95% confidence interval of every side, and of every side's difference from the first, with `apart` if
+/// that is known.
 pub fn compare_json(places: &[String], sides: &[Vec<Summary>]) -> String {
     let interval = |interval: Option<Interval>| match interval {
         Some(Interval { mean, half }) => json!({ "mean": mean, "ci95": half }),

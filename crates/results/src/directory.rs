@@ -18,8 +18,9 @@
 //! | `chips.parquet`, `controls.parquet` | [`crate::chips`] |
 //! | `pauses.parquet`, `paused.parquet`, `storms.parquet`, `victims.parquet`, `deadlocks.parquet` | [`crate::pauses`] |
 //!
-//! On request, every table is there as CSV, too. What can be written is, even if something else cannot. `summary.json` is removed first and written last, after the scenario: a
-//! directory that has one is a whole result, and nothing in it is of an older one.
+//! On request, every table is there as CSV, too. What can be written is, even if something else cannot. `summary.json`
+//! is removed first and written last, after the scenario: a directory that has one is a whole result, and nothing in it
+//! is of an older one.
 
 use crate::error::ResultError;
 use crate::file::write_text;
@@ -153,7 +154,8 @@ fn write_parts(
     write_text(&summary_path, &summary.to_json())
 }
 
-/// Writes all tables that there are. One that cannot be written does not keep the others from it; the first error is returned.
+/// Writes all tables that there are. One that cannot be written does not keep the others from it; the first error is
+/// returned.
 fn write_tables(directory: &Path, csv: bool, table: impl Fn(&str) -> Option<Table>) -> Result<(), ResultError> {
     let mut done = Ok(());
     for (name, _) in TABLES {

@@ -35,8 +35,8 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     table
 }
 
-/// A row for each part of a buffer that somebody held when packets were dropped. The parts of one number are disjoint, and together they
-/// are all packets that waited.
+/// A row for each part of a buffer that somebody held when packets were dropped. The parts of one number are disjoint,
+/// and together they are all packets that waited.
 pub fn holders(scenario: &Scenario, result: &RunResult) -> Table {
     let parts = &result.holders;
     let mut table = Table::new();

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A hash of texts: FNV-1a with 128 bits. Chance makes two of a million results alike once in 10^26 times; nobody is kept from
-/// making them alike on purpose.
+/// A hash of texts: FNV-1a with 128 bits. Chance makes two of a million results alike once in 10^26 times; nobody is
+/// kept from making them alike on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(pub u128);
 

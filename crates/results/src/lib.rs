@@ -1,12 +1,14 @@
 //! What a run has measured, between a [`RunResult`](forebay_sim::measure::RunResult) and files, tables and comparisons.
 //!
-//! * [`schema`] says what there is in which table. [`flows`], [`queries`], [`collectives`], [`breakdown`], [`topology`], [`places`], [`drops`], [`responses`], [`timeline`], [`queue_timeline`], [`progress`] and [`chips`] turn a result into
-//!   [`table::Table`]s, which are written as Parquet or CSV.
+//! * [`schema`] says what there is in which table. [`flows`], [`queries`], [`collectives`], [`breakdown`],
+//!   [`topology`], [`places`], [`drops`], [`responses`], [`timeline`], [`queue_timeline`], [`progress`] and [`chips`]
+//!   turn a result into [`table::Table`]s, which are written as Parquet or CSV.
 //! * [`samples`] writes samples as a run takes them.
 //! * [`summary`] boils a result down to what fits `summary.json` and a terminal.
 //! * [`directory`] writes and reads the directory of a run.
 //! * [`fingerprint`] names results by what they are made of.
-//! * [`compare`] puts runs side by side; [`sweep`] makes one table of many; [`paired`] tells real differences from chance.
+//! * [`compare`] puts runs side by side; [`sweep`] makes one table of many; [`paired`] tells real differences from
+//!   chance.
 //!
 //! Files appear whole or not at all, and the same result gives the same bytes, except for what the run cost.
 

@@ -1,8 +1,9 @@
 //! Settings that ran with the same seeds: the difference seed by seed, and what it decides.
 //!
-//! Runs with one seed have the same flows, so most of what a measure varies by from seed to seed is common to them and not in
-//! their difference. A difference decides something only if its 95% confidence interval excludes zero. What has not finished
-//! counts as worse than anything that has: a mean over what has finished is no merit of those who finished less.
+//! Runs with one seed have the same flows, so most of what a measure varies by from seed to seed is common to them and
+//! not in their difference. A difference decides something only if its 95% confidence interval excludes zero. What has
+//! not finished counts as worse than anything that has: a mean over what has finished is no merit of those who finished
+//! less.
 
 use crate::stats::Interval;
 use std::cmp::Ordering;
@@ -45,7 +46,8 @@ impl Verdict {
         }
     }
 
-    /// Whether it speaks for the setting (`Less`: it has less of what is bad) or against it (`Greater`); `None` if neither.
+    /// Whether it speaks for the setting (`Less`: it has less of what is bad) or against it (`Greater`); `None` if
+    /// neither.
     pub const fn side(self) -> Option<Ordering> {
         match self {
             Self::Better | Self::FinishesMore => Some(Ordering::Less),
@@ -76,8 +78,8 @@ impl Difference {
     }
 }
 
-/// More that has not finished is worse, and less is better, whatever the values are; otherwise they decide, unless they are
-/// better than the baseline's with more that has not finished, or the other way round.
+/// More that has not finished is worse, and less is better, whatever the values are; otherwise they decide, unless they
+/// are better than the baseline's with more that has not finished, or the other way round.
 fn verdict(values: Interval, unfinished: &[f64]) -> Verdict {
     let more = unfinished.iter().sum::<f64>();
     match Interval::of(unfinished).and_then(|interval| interval.sign()) {

@@ -64,8 +64,8 @@ impl<W: Write + Send> Writer<W> {
         Ok(Self { file: SerializedFileWriter::new(writer, schema, Arc::new(properties.build()))? })
     }
 
-    /// Adds the rows of a table with the same columns. All parts but the last have a multiple of [`ROWS_PER_GROUP`] rows: then the
-    /// file is that of the whole table.
+    /// Adds the rows of a table with the same columns. All parts but the last have a multiple of [`ROWS_PER_GROUP`]
+    /// rows: then the file is that of the whole table.
     pub(crate) fn add(&mut self, table: &Table) -> Result<()> {
         let mut from = 0;
         while from < table.rows() {

@@ -1,7 +1,7 @@
 //! Samples that are written as a run takes them, so that no number of them fills the memory.
 //!
-//! Up to `ROWS_PER_GROUP` rows of each table wait in memory; then they become a row group of its file, which is a temporary one
-//! until the run is over. The files are those that the whole tables would give, byte for byte.
+//! Up to `ROWS_PER_GROUP` rows of each table wait in memory; then they become a row group of its file, which is a
+//! temporary one until the run is over. The files are those that the whole tables would give, byte for byte.
 
 use crate::error::ResultError;
 use crate::file::Temporary;
@@ -229,8 +229,8 @@ impl Spool {
     }
 }
 
-/// The samples of a run on their way to its directory. Nothing is put in its place before [`Samples::finish`]; dropped before, they
-/// leave nothing behind.
+/// The samples of a run on their way to its directory. Nothing is put in its place before [`Samples::finish`]; dropped
+/// before, they leave nothing behind.
 pub struct Samples<'s> {
     timeline: Stream<'s, TimelineSample>,
     queues: Stream<'s, QueueSample>,
@@ -254,8 +254,8 @@ impl<'s> Samples<'s> {
         }
     }
 
-    /// Writes the rest, and puts the files in their places. Those that cannot be written do not keep the others from it; the first
-    /// error is returned.
+    /// Writes the rest, and puts the files in their places. Those that cannot be written do not keep the others from
+    /// it; the first error is returned.
     pub fn finish(self) -> Result<(), ResultError> {
         let Self { timeline, queues, mut progress, spool, places } = self;
         let drained = spool.drain(&places, |sample| progress.push(sample));

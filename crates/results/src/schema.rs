@@ -1,4 +1,5 @@
-//! What there is in the tables of a run: the one description that `docs/results.md` is made from and that tests hold the tables to.
+//! What there is in the tables of a run: the one description that `docs/results.md` is made from and that tests hold
+//! the tables to.
 
 mod tables;
 
@@ -7,8 +8,9 @@ pub use tables::TABLES;
 use crate::table::{Column, Data, Table};
 use std::fmt::Write as _;
 
-/// Changes when a column is renamed, is gone or means something else. Every Parquet file has it among its metadata, as [`KEY`].
-/// 1: until November 2026, without a number. 2: a table for each level of buffers, units in the names of columns.
+/// Changes when a column is renamed, is gone or means something else. Every Parquet file has it among its metadata, as
+/// [`KEY`]. 1: until November 2026, without a number. 2: a table for each level of buffers, units in the names of
+/// columns.
 pub const VERSION: u64 = 2;
 /// The key of the version in the metadata of Parquet files.
 pub const KEY: &str = "forebay.schema";

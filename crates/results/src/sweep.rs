@@ -42,7 +42,8 @@ pub(crate) struct Measure {
     pub(crate) value: fn(&Summary) -> Option<f64>,
     /// Whether a text tells it, too.
     told: Told,
-    /// If the points are compared by it, for less of it is better: flows or queries that it is about and that have not finished.
+    /// If the points are compared by it, for less of it is better: flows or queries that it is about and that have not
+    /// finished.
     compared: Option<fn(&Summary) -> u64>,
 }
 
@@ -179,8 +180,8 @@ pub(crate) const MEASURES: [Measure; 11] = [
 
 /// The table of a sweep, for files and for people. The file has a column for each setting (absent where a point does
 /// not set it), the number of seeds, and for each measure its mean over the seeds and half its 95% confidence interval,
-/// `..._ci95`. The text leaves out measures that no run has, and explains the others below the table; the differences to the first
-/// point follow, seed by seed.
+/// `..._ci95`. The text leaves out measures that no run has, and explains the others below the table; the differences
+/// to the first point follow, seed by seed.
 pub fn sweep_table(rows: &[SweepRow]) -> (Table, String) {
     let names = setting_names(rows);
     let intervals: Vec<Vec<Option<Interval>>> = MEASURES
@@ -295,7 +296,7 @@ fn text_of_differences(rows: &[SweepRow], names: &[&str]) -> String {
         ""
     };
     format!(
-        "\ndifference to {}, paired by seed\n{}\nbetter, worse: the 95% interval of the difference excludes zero{finishes}\n",
+        "\ndifference from {}, paired by seed\n{}\nbetter, worse: the 95% interval of the difference excludes zero{finishes}\n",
         first.join(" "),
         table.render()
     )

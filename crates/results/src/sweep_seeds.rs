@@ -22,8 +22,8 @@ fn add_parameter(table: &mut Table, name: &str, values: &[Option<&str>]) {
     }
 }
 
-/// A row for each run: the label of its point (null if there is only one without), its parameters by their keys in the scenario (null
-/// where a point does not set one), its seed, and the measures of the sweep.
+/// A row for each run: the label of its point (null if there is only one without), its parameters by their keys in the
+/// scenario (null where a point does not set one), its seed, and the measures of the sweep.
 pub fn seed_table(rows: &[SweepRow]) -> Table {
     let runs: Vec<_> = rows.iter().flat_map(|row| row.seeds.iter().map(move |run| (row, run))).collect();
     let mut table = Table::new();

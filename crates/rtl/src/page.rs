@@ -30,7 +30,8 @@ pub fn lint(rtl: &Path) -> Result<(), Problem> {
     with.into_iter().try_for_each(|unit| verilator::lint(unit.module, unit.parameters, rtl))
 }
 
-/// Synthesizes the small units alone, and says what they cost. `rtl` and `kept` are directories for the sources and for what is finished.
+/// Synthesizes the small units alone, and says what they cost. `rtl` and `kept` are directories for the sources and for
+/// what is finished.
 pub fn quick(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<String, Problem> {
     sources::write(rtl)?;
     let kept = Kept::new(kept, &tools::yosys_version()?)?;
@@ -47,8 +48,8 @@ pub fn quick(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<S
     Ok(text)
 }
 
-/// Lints, synthesizes and compares everything. `rtl` is a directory for the sources, `kept` for what is finished; `tell` is told what
-/// begins.
+/// Lints, synthesizes and compares everything. `rtl` is a directory for the sources, `kept` for what is finished;
+/// `tell` is told what begins.
 pub fn make(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Results, Problem> {
     sources::write(rtl)?;
     let yosys = tools::yosys_version()?;

@@ -1,7 +1,7 @@
 //! A circuit in Verilator, in lock step with its model.
 //!
-//! The model is run first and recorded: what goes in each cycle, and what must come out. Then the circuit is given the same,
-//! and the first cycle and signal in which it differs is reported.
+//! The model is run first and recorded: what goes in each cycle, and what must come out. Then the circuit is given the
+//! same, and the first cycle and signal in which it differs is reported.
 
 use crate::sources;
 use crate::tools::{Problem, file_problem, run};

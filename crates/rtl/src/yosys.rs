@@ -51,8 +51,8 @@ impl Cost {
     }
 }
 
-/// Costs that are kept in a directory as soon as they are known, one file for each unit, so that work that was stopped goes on where
-/// it was. A file counts for the same sources, the same parameters and the same Yosys.
+/// Costs that are kept in a directory as soon as they are known, one file for each unit, so that work that was stopped
+/// goes on where it was. A file counts for the same sources, the same parameters and the same Yosys.
 #[derive(Clone, Debug)]
 pub struct Kept {
     directory: PathBuf,
@@ -95,7 +95,8 @@ impl Kept {
     }
 }
 
-/// Synthesizes units, as many at a time as there are cores, the same circuit once. `rtl` has the sources; what is kept is not made again.
+/// Synthesizes units, as many at a time as there are cores, the same circuit once. `rtl` has the sources; what is kept
+/// is not made again.
 pub fn synthesize_all(
     units: &[&Unit],
     rtl: &Path,
@@ -174,7 +175,8 @@ impl Netlist {
     }
 }
 
-/// Runs Yosys in the directory of the sources. `cut` is a command that ends paths at registers and memories that Yosys does not know as such.
+/// Runs Yosys in the directory of the sources. `cut` is a command that ends paths at registers and memories that Yosys
+/// does not know as such.
 fn yosys(rtl: &Path, script: &str, cut: &str) -> Result<Netlist, Problem> {
     let scratch = tempfile::tempdir().map_err(|error| file_problem(&std::env::temp_dir(), &error))?;
     let (stat, path) = (scratch.path().join("stat.json"), scratch.path().join("path.txt"));

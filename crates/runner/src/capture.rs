@@ -1,9 +1,9 @@
 //! Arrivals from a capture: pcap and pcapng, as `tcpdump` and Wireshark write them.
 //!
-//! A capture has no ports and queues of the switch. A packet's port is chosen by where it goes: destinations (IP addresses, else MAC
-//! addresses) get ports 0, 1, 2 and so on in the order of their first packets, and start again at 0 when there are no more. Its queue is
-//! its priority in the VLAN tag, else the upper three bits of its DSCP, if the switch has that many queues, else the last one. Packets
-//! with the same addresses, protocol and ports are one flow.
+//! A capture has no ports and queues of the switch. A packet's port is chosen by where it goes: destinations (IP
+//! addresses, else MAC addresses) get ports 0, 1, 2 and so on in the order of their first packets, and start again at 0
+//! when there are no more. Its queue is its priority in the VLAN tag, else the upper three bits of its DSCP, if the
+//! switch has that many queues, else the last one. Packets with the same addresses, protocol and ports are one flow.
 
 use forebay_live::capture::Frames;
 use forebay_live::classify::flow_of;

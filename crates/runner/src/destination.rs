@@ -29,8 +29,8 @@ pub enum Kind {
     Sweep,
 }
 
-/// A directory that nobody gave a name: that of the scenario, what was changed, and how it ends. Runs with other settings get
-/// other directories, so that they can be compared.
+/// A directory that nobody gave a name: that of the scenario, what was changed, and how it ends. Runs with other
+/// settings get other directories, so that they can be compared.
 pub fn default_directory(scenario: &str, sets: &[(String, String)], end: &str) -> PathBuf {
     // The name says itself what it was set to.
     let is_told = |key: &str| key != "seed" && key != "name";

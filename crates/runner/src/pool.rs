@@ -10,8 +10,9 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs tasks 0 to `count` - 1 on several threads, each by `one`, until all are finished, one fails or `stopped` says so. A task that was not
-/// reached, or gave nothing, has `None`. Of several errors the caller gets that of the lowest number, and a panic as it was.
+/// Runs tasks 0 to `count` - 1 on several threads, each by `one`, until all are finished, one fails or `stopped` says
+/// so. A task that was not reached, or gave nothing, has `None`. Of several errors the caller gets that of the lowest
+/// number, and a panic as it was.
 pub fn run<T: Send, E: Send>(
     count: usize,
     threads: usize,

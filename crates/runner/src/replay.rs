@@ -18,8 +18,8 @@ pub struct Replayed {
 /// Packets between two looks at whether to stop.
 const STRIDE: u64 = 8_192;
 
-/// Sends arrivals from columns through a switch until nothing waits. `look` is shown the number of packets so far now and then,
-/// and stops the replay by returning false: then there is no result.
+/// Sends arrivals from columns through a switch until nothing waits. `look` is shown the number of packets so far now
+/// and then, and stops the replay by returning false: then there is no result.
 pub fn replay_columns(
     switch: &ValidConfig,
     columns: &ArrivalColumns,

@@ -56,8 +56,8 @@ impl ScenarioFile {
         inputs
     }
 
-    /// What may be the names of files in a resolved scenario: a file can only be named by a text, and those that name one are taken
-    /// for it.
+    /// What may be the names of files in a resolved scenario: a file can only be named by a text, and those that name
+    /// one are taken for it.
     pub(crate) fn may_name<'t>(&'t self, resolved: &'t str) -> impl Iterator<Item = PathBuf> + 't {
         let directory = Path::new(&self.name).parent().unwrap_or(Path::new(""));
         resolved.split('"').skip(1).step_by(2).map(|text| directory.join(text))

@@ -2,8 +2,8 @@
 
 use crate::Error;
 
-/// One of several parts: every run whose number, divided by how many parts there are, leaves the part's own. Neighbours,
-/// which are often alike in cost, so go to different parts.
+/// One of several parts: every run whose number, divided by how many parts there are, leaves the part's own.
+/// Neighbours, which are often alike in cost, so go to different parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Counted from 0.

@@ -1,8 +1,8 @@
 //! Runs as job arrays of Slurm.
 //!
-//! A task of the array runs one [`Shard`]. What is finished is seen in the shared directory, not asked of Slurm: Slurm only says which
-//! tasks wait or run. A shard that has runs left and no task is submitted again, until it has failed three times in a row
-//! without a run more.
+//! A task of the array runs one [`Shard`]. What is finished is seen in the shared directory, not asked of Slurm: Slurm
+//! only says which tasks wait or run. A shard that has runs left and no task is submitted again, until it has failed
+//! three times in a row without a run more.
 
 use crate::shard::Shard;
 use crate::{Error, cannot_write};
@@ -130,8 +130,8 @@ impl Batch {
         Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
     }
 
-    /// Submits what is not finished and follows it. `is_done` is asked about a run by its number; `look` is told how many are finished, and
-    /// which job was submitted.
+    /// Submits what is not finished and follows it. `is_done` is asked about a run by its number; `look` is told how
+    /// many are finished, and which job was submitted.
     pub fn follow(
         &self,
         is_done: &dyn Fn(usize) -> bool,

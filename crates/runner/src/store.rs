@@ -1,9 +1,9 @@
 //! Results that are named by what they are made of, in a directory that many machines share.
 //!
-//! Below the directory of a sweep, `runs/XX/...` holds a directory of results under the fingerprint of its resolved scenario (the seed
-//! is part of it), of the files that this names, of the version and of the build. It is made under another name and renamed when
-//! it is whole, so that it is there or not, whoever else works on the same: the first to finish wins, and both have the same bytes. The
-//! directory of a point and a seed is a link to it.
+//! Below the directory of a sweep, `runs/XX/...` holds a directory of results under the fingerprint of its resolved
+//! scenario (the seed is part of it), of the files that this names, of the version and of the build. It is made under
+//! another name and renamed when it is whole, so that it is there or not, whoever else works on the same: the first to
+//! finish wins, and both have the same bytes. The directory of a point and a seed is a link to it.
 
 use crate::destination::{self, Claim, RUNS};
 use crate::run::{Keep, run_into};
@@ -36,7 +36,8 @@ impl<'f> Store<'f> {
         Self { file, out: out.to_owned(), contents: Mutex::default() }
     }
 
-    /// Claims the directory of the sweep together with others that work on it, and makes it one that has results of this kind.
+    /// Claims the directory of the sweep together with others that work on it, and makes it one that has results of
+    /// this kind.
     pub fn open(&self) -> Result<Claim, Error> {
         let claim = Claim::share(&self.out)?;
         let runs = self.out.join(RUNS);
@@ -68,8 +69,8 @@ impl<'f> Store<'f> {
         is_complete(&self.place(key), keep)
     }
 
-    /// The result of a job, if it is there: in the store, or where a sweep on one machine has put it. A job's own directory
-    /// leads to it then.
+    /// The result of a job, if it is there: in the store, or where a sweep on one machine has put it. A job's own
+    /// directory leads to it then.
     pub fn find(&self, job: &Job, keep: Keep) -> Result<Option<Summary>, Error> {
         let resolved = self.file.resolve(&job.sets)?;
         self.find_resolved(job, &resolved, self.key(&resolved)?, keep)

@@ -1,7 +1,7 @@
 //! Every point of a grid, with every seed, on several threads.
 //!
-//! Where runs are kept in directories, each has one of its own below that of its point. A run whose directory holds a result of
-//! the same resolved scenario, by the same build of the same version, is finished and not run again.
+//! Where runs are kept in directories, each has one of its own below that of its point. A run whose directory holds a
+//! result of the same resolved scenario, by the same build of the same version, is finished and not run again.
 
 use crate::destination::{self, Kind, SWEEP, point_directories};
 use crate::run::{Keep, run_into, summarize_run};
@@ -69,8 +69,8 @@ pub struct Done {
 }
 
 impl Sweep {
-    /// The sweep of a scenario at a scale, with `sets` for all points, combined with the dimensions that were asked for. Every point of
-    /// the scenario's own grid is read as a scenario here, or only when it is run.
+    /// The sweep of a scenario at a scale, with `sets` for all points, combined with the dimensions that were asked
+    /// for. Every point of the scenario's own grid is read as a scenario here, or only when it is run.
     pub fn plan(
         file: &ScenarioFile,
         sets: Vec<(String, String)>,
@@ -221,8 +221,8 @@ pub fn jobs(points: &[SweepPoint], seeds: &[u64], sets: &[(String, String)], out
     jobs
 }
 
-/// Runs jobs on several threads, each by `one`, until all are finished, one fails or `stopped` says so. A job that was not reached
-/// or was stopped has `None`.
+/// Runs jobs on several threads, each by `one`, until all are finished, one fails or `stopped` says so. A job that was
+/// not reached or was stopped has `None`.
 pub fn run_all(
     jobs: &[Job],
     threads: usize,

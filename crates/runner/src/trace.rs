@@ -11,7 +11,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes the capture, if packets were watched; else removes that of an older run. There is one interface for every place where something was seen.
+/// Writes the capture, if packets were watched; else removes that of an older run. There is one interface for every
+/// place where something was seen.
 pub(crate) fn write(directory: &Path, scenario: &Scenario, result: &RunResult) -> Result<(), Error> {
     let path = directory.join(CAPTURE);
     if scenario.measure.trace_flows.is_empty() && scenario.measure.trace_switches.is_empty() {

@@ -35,8 +35,9 @@ fn flows(trace: &Trace) -> u32 {
     trace.events.iter().map(|event| event.flow + 1).max().unwrap_or(0)
 }
 
-/// How many segments are in flight when a segment is sent for the first time, itself included, as far as its sender knows: by place, and by where
-/// the segment begins. `way` is how long an acknowledgement takes from the switch to the sender.
+/// How many segments are in flight when a segment is sent for the first time, itself included, as far as its sender
+/// knows: by place, and by where the segment begins. `way` is how long an acknowledgement takes from the switch to the
+/// sender.
 fn in_flight(trace: &Trace, flow: u32, side: Side, way: Duration) -> Vec<(usize, u64, u64)> {
     let own = || trace.events.iter().enumerate().filter(|(_, event)| event.flow == flow);
     // Acknowledgements that are dropped never reach the sender.
@@ -350,7 +351,8 @@ mod tests {
         assert_eq!(compare(&one, &less).verdict(&one, &less), "flow 1: after 1 segments segment 1, not nothing");
     }
 
-    /// Segments are sent four at a time when acknowledgements come: the round trip is 40 ms, so these take 20 from the switch.
+    /// Segments are sent four at a time when acknowledgements come: the round trip is 40 ms, so these take 20 from the
+    /// switch.
     fn windows(acks: &str, times: [u64; 3]) -> Trace {
         let mut lines = String::new();
         for (number, ms) in times.iter().enumerate() {

@@ -35,7 +35,8 @@ impl Play {
         Self { director: Director::new(script), way, barriers: [Instant::ZERO; 2] }
     }
 
-    /// A packet has come; none of the script's rules can name one without a subject. `wire` is held beside half a round trip.
+    /// A packet has come; none of the script's rules can name one without a subject. `wire` is held beside half a round
+    /// trip.
     pub fn meet(&mut self, now: Instant, wire: Duration, flow: u32, side: Side, subject: Option<Subject>) -> Fate {
         let decision = subject.map(|subject| self.director.decide(flow, subject)).unwrap_or_default();
         let barrier = &mut self.barriers[usize::from(side == Side::Receiver)];

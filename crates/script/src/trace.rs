@@ -56,7 +56,8 @@ pub enum Kind {
     SynAck,
     /// Carries payload from here on, so many bytes.
     Data(Position, u32),
-    /// Acknowledges only. The sender's are told with where it stands in its own stream: probes stand a byte before what is next.
+    /// Acknowledges only. The sender's are told with where it stands in its own stream: probes stand a byte before what
+    /// is next.
     Ack(Position),
 }
 

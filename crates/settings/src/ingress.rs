@@ -84,8 +84,8 @@ settings! {
         pub limit: Option<u64> = None; if_set(are_cells),
         /// `alpha` is a factor of what the limit of the port leaves, instead of the free cells.
         pub of_port: bool = false,
-        /// Reverie: `alpha * free` meets a low-pass filter of the group's cells, which goes `1 / 2^filter` of the way when
-        /// a packet leaves: 0 to 16; default: the cells themselves.
+        /// Reverie: `alpha * free` meets a low-pass filter of the group's cells, which goes `1 / 2^filter` of the way
+        /// when a packet leaves: 0 to 16; default: the cells themselves.
         pub filter: Option<u8> = None,
         /// Cells of headroom; with this, the group is lossless.
         pub headroom: Option<u64> = None; if_set(are_cells),

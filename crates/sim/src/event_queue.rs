@@ -1,18 +1,19 @@
 //! What a node has to do next: one pending event for each of its links, ports and timers.
 //!
-//! A tree of minima over a fixed number of slots. An event is one word: 44 bits of time since the run's epoch and 20 bits of rank, so
-//! that one comparison orders events and breaks ties at once.
+//! A tree of minima over a fixed number of slots. An event is one word: 44 bits of time since the run's epoch and 20
+//! bits of rank, so that one comparison orders events and breaks ties at once.
 //!
 //! # The order of simultaneous events
 //!
 //! At one node and one instant, events come in the order of their ranks:
 //!
 //! 1. ends of transmissions, by port;
-//! 2. arrivals, by a hash of (seed, time, link), then by link: no port is always first, and nothing depends on the order in which
-//!    events were entered;
+//! 2. arrivals, by a hash of (seed, time, link), then by link: no port is always first, and nothing depends on the
+//!    order in which events were entered;
 //! 3. timers and starts of flows; among a host's timers by purpose, then by the hash of the flow.
 //!
-//! Between nodes there is no order within an instant, and none is needed: they meet only through links, which take time.
+//! Between nodes there is no order within an instant, and none is needed: they meet only through links, which take
+//! time.
 
 use forebay_tm::Instant;
 use forebay_tm::random::mix;
@@ -146,8 +147,8 @@ pub(crate) fn salt(seed: u64, link: u32) -> u64 {
 /// A tree of minima over a fixed number of slots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventQueue {
-    /// Node `n` has the children `2n` and `2n + 1`, and the slots, a power of two, are the last nodes. The root, node 1, is not kept: it
-    /// would be written at every change and is the smaller of two.
+    /// Node `n` has the children `2n` and `2n + 1`, and the slots, a power of two, are the last nodes. The root, node
+    /// 1, is not kept: it would be written at every change and is the smaller of two.
     nodes: Vec<Key>,
 }
 

@@ -73,8 +73,8 @@ pub struct Packet {
     pub flow: u32,
     /// A packet number, see [`Kind`].
     pub seq: u32,
-    /// The packet number that a reply is about. Linux's ACKs have their time stamp here, unless they are about a duplicate, and data carries
-    /// it back.
+    /// The packet number that a reply is about. Linux's ACKs have their time stamp here, unless they are about a
+    /// duplicate, and data carries it back.
     pub echo: u32,
     /// The address of the host it goes to.
     pub to: Address,
@@ -148,14 +148,15 @@ impl Telemetry {
     }
 }
 
-/// What a switch needs of most packets. It travels with a packet on a link, so that a switch through which a packet only passes does
-/// not have to look at the packet itself, which may be far away in memory.
+/// What a switch needs of most packets. It travels with a packet on a link, so that a switch through which a packet
+/// only passes does not have to look at the packet itself, which may be far away in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Metadata {
     pub(crate) packet: Slot,
     pub(crate) to: Address,
     pub(crate) hash: u32,
-    /// The bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled, in one word: a metadata is 16 bytes, which move at once.
+    /// The bytes on the wire, the class, whether it is ECN-capable and whether it is unscheduled, in one word: a
+    /// metadata is 16 bytes, which move at once.
     rest: u32,
 }
 
@@ -197,8 +198,8 @@ impl Metadata {
         self.rest >> (Self::BYTES + Self::CLASS + 1) != 0
     }
 
-    /// The packet as a traffic manager sees it: at a port, in the queue of its class as far as the mask lets classes have queues of their
-    /// own.
+    /// The packet as a traffic manager sees it: at a port, in the queue of its class as far as the mask lets classes
+    /// have queues of their own.
     #[inline(always)]
     pub(crate) fn to_core(self, port: u32, queue_mask: u8, rank: u32) -> CorePacket {
         CorePacket {

@@ -1,4 +1,5 @@
-//! Priority flow control (IEEE 802.1Qbb): the frames that stop a class of traffic on a link, and what they do to who hears them.
+//! Priority flow control (IEEE 802.1Qbb): the frames that stop a class of traffic on a link, and what they do to who
+//! hears them.
 
 use crate::packet::{Hold, Kind, Metadata, Packet};
 use crate::scenario::PfcSetup;

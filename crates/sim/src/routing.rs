@@ -95,8 +95,8 @@ impl Ports {
 
 /// Where a host is attached: what packets to it are forwarded by.
 ///
-/// Hosts hang off one switch each. So a forwarding table has a *column* for every switch with hosts, not an entry for every host: a
-/// quarter of a million hosts need five thousand columns.
+/// Hosts hang off one switch each. So a forwarding table has a *column* for every switch with hosts, not an entry for
+/// every host: a quarter of a million hosts need five thousand columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(u32);
 
@@ -147,7 +147,8 @@ impl Addresses {
     }
 }
 
-/// A set of ports in one word: where it stands in [`Routes::pool`], and how large it is. (One look at the table is enough to find it.)
+/// A set of ports in one word: where it stands in [`Routes::pool`], and how large it is. (One look at the table is
+/// enough to find it.)
 #[derive(Clone, Copy, Debug, Default)]
 struct PortSet(u32);
 
@@ -171,9 +172,9 @@ impl PortSet {
 
 /// The shortest paths (by number of links) from every switch to every host.
 ///
-/// Switches with hosts that have the same neighbours (the edges of a pod, the leaves of a leaf-spine) are as far from any other switch,
-/// and a switch that is not such a neighbour reaches them by the same ports: they are a *class*, and one search serves for all of them.
-/// Their neighbours have ports to each of them.
+/// Switches with hosts that have the same neighbours (the edges of a pod, the leaves of a leaf-spine) are as far from
+/// any other switch, and a switch that is not such a neighbour reaches them by the same ports: they are a *class*, and
+/// one search serves for all of them. Their neighbours have ports to each of them.
 #[derive(Clone, Debug)]
 pub struct Routes {
     addresses: Addresses,
@@ -270,8 +271,8 @@ impl Routes {
         Self { addresses: addresses.clone(), cut_off, classes, width, table, near, pool: pool.ports, numbers }
     }
 
-    /// The ports of a switch that are on shortest paths to a host, in order; none if there is no path. Parallel cables are ports of
-    /// their own.
+    /// The ports of a switch that are on shortest paths to a host, in order; none if there is no path. Parallel cables
+    /// are ports of their own.
     pub fn ports(&self, switch: usize, host: u32) -> &[u16] {
         let to = self.addresses.of_hosts[host as usize];
         let class = self.classes[to.column()];
@@ -315,8 +316,8 @@ impl Routes {
         next_hops
     }
 
-    /// A path from a host to another: the links of it, in order. `choose` picks one of the ports of each switch on the way that has
-    /// more than one to choose from. `None` if there is no path; a host's path to itself has no links.
+    /// A path from a host to another: the links of it, in order. `choose` picks one of the ports of each switch on the
+    /// way that has more than one to choose from. `None` if there is no path; a host's path to itself has no links.
     pub fn path(
         &self,
         plan: &NetworkPlan,
@@ -422,7 +423,8 @@ impl NextHops {
         Some(usize::from(self.pool[start as usize + choose(count as usize)]))
     }
 
-    /// The group of a host of a column of which not all can be reached, or its port and 0; `None` if it cannot be reached.
+    /// The group of a host of a column of which not all can be reached, or its port and 0; `None` if it cannot be
+    /// reached.
     #[cold]
     #[inline(never)]
     fn ask(&self, to: Address) -> Option<(u32, u32)> {
@@ -470,10 +472,11 @@ fn measure<I: Iterator<Item = (u16, usize)>>(
     }
 }
 
-/// One of `count` equal-cost ports by a flow's hash. Every switch has a `salt` of its own: with the same one, the flows that one
-/// switch has sent one way would be sent one way by the next, too, and part of the network would stay empty.
+/// One of `count` equal-cost ports by a flow's hash. Every switch has a `salt` of its own: with the same one, the flows
+/// that one switch has sent one way would be sent one way by the next, too, and part of the network would stay empty.
 ///
-/// Two multiplications spread all bits of both; the upper half times `count`, shifted, is then as even as 32 bits can be.
+/// Two multiplications spread all bits of both; the upper half times `count`, shifted, is then as even as 32 bits can
+/// be.
 #[inline]
 pub fn choose(hash: u32, salt: u32, count: usize) -> usize {
     let mut bits = u64::from(hash ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -25,8 +25,8 @@ pub(crate) struct Link {
     ring: Vec<InFlight>,
     /// How many have been put into it, in all.
     put: u64,
-    /// When so many have been put into it, it is full: the places that there are more than have been taken from it. While the link does not
-    /// work, it is as if it were full.
+    /// When so many have been put into it, it is full: the places that there are more than have been taken from it.
+    /// While the link does not work, it is as if it were full.
     full_at: u64,
     delay: Duration,
     pub(crate) rate: Rate,
@@ -145,8 +145,8 @@ impl Link {
         self.time_and_trail(metadata, this, trails)
     }
 
-    /// The same where a byte does not take whole picoseconds, or where trails are kept: [`Rate::serialization`], mostly without a
-    /// division.
+    /// The same where a byte does not take whole picoseconds, or where trails are kept: [`Rate::serialization`], mostly
+    /// without a division.
     #[inline(never)]
     fn time_and_trail(&mut self, metadata: Metadata, (link, start): (u32, Instant), trails: &mut Trails) -> u64 {
         if self.known_bytes != metadata.bytes() {
@@ -210,8 +210,8 @@ pub(crate) struct Wires {
     /// Packets of those that were on none; and packets that were put on a link, but crossed no wire.
     never_sent: u64,
     came_around: u64,
-    /// Frames of priority flow control that are in the arenas: those that were sent here less those that ended here, which
-    /// may have come from another partition.
+    /// Frames of priority flow control that are in the arenas: those that were sent here less those that ended here,
+    /// which may have come from another partition.
     pub(crate) frames: i64,
     /// The way of every packet, if that is asked for.
     pub(crate) trails: Trails,
@@ -285,7 +285,8 @@ impl Wires {
         end
     }
 
-    /// Sends a packet behind those that the wire has yet to send, if they take it no longer than `ahead`. Says whether it did.
+    /// Sends a packet behind those that the wire has yet to send, if they take it no longer than `ahead`. Says whether
+    /// it did.
     #[inline(always)]
     pub(crate) fn send_behind(&mut self, link: u32, metadata: Metadata, now: Instant, ahead: Duration) -> bool {
         let wire = &mut self.links[link as usize];
@@ -323,8 +324,8 @@ impl Wires {
         }
     }
 
-    /// Starts to send a packet on a link that ends at the node that runs. Returns when it is free again, and an event that the caller
-    /// has to enter in the event queue, which it holds. No wire is crossed.
+    /// Starts to send a packet on a link that ends at the node that runs. Returns when it is free again, and an event
+    /// that the caller has to enter in the event queue, which it holds. No wire is crossed.
     pub(crate) fn send_around(&mut self, link: u32, metadata: Metadata, start: Instant) -> (Instant, Option<Key>) {
         let wire = &mut self.links[link as usize];
         let end = start + wire.rate.serialization(u64::from(metadata.bytes()));
@@ -377,7 +378,8 @@ impl Wires {
         self.event_queues[node] = event_queue;
     }
 
-    /// Sets whether a link works from now on; what is on one that fails is lost, what a FIFO had lined up for it included.
+    /// Sets whether a link works from now on; what is on one that fails is lost, what a FIFO had lined up for it
+    /// included.
     pub(crate) fn set_up(&mut self, link: usize, up: bool, now: Instant) {
         let wire = &mut self.links[link];
         // Nothing is left of what would have kept it busy.

@@ -3,7 +3,8 @@
 //! * [`chip`]: chip families, as data.
 //! * [`db`]: a CONFIG_DB file as tables; [`config`]: what it says about buffers; [`findings`]: what is wrong with it.
 //! * [`rules`]: from pools and profiles to cells, with the derivation in words.
-//! * [`fill`]: packets sent into the core's accounting until it pauses and drops; [`blocked`]: through both sides of the core.
+//! * [`fill`]: packets sent into the core's accounting until it pauses and drops; [`blocked`]: through both sides of
+//!   the core.
 //! * [`device`]: a configuration on a chip; [`predict`]: where it pauses, resumes and drops.
 //! * [`import`]: both sides as a switch file.
 //! * [`hardware`]: points that hardware tests assert, beside what the core does.

@@ -121,7 +121,8 @@ pub struct Case {
     pub dropped_by: Option<&'static str>,
     /// How long a port takes to send what is there at that point, in nanoseconds.
     pub drain_ns: u64,
-    /// Bytes of a burst from [`FAN_IN`] ports at once that come before the first of them is paused or dropped; none where no closed form applies.
+    /// Bytes of a burst from [`FAN_IN`] ports at once that come before the first of them is paused or dropped; none
+    /// where no closed form applies.
     pub burst_bytes: Option<u64>,
     /// Whether the formulas and the simulated fill agree.
     pub agrees: bool,
@@ -285,7 +286,8 @@ fn ratio(alpha: Alpha) -> f64 {
     alpha.num as f64 / alpha.den as f64
 }
 
-/// How much of a burst from [`FAN_IN`] ports comes before it is paused or dropped, while others of the same kind are at their limits.
+/// How much of a burst from [`FAN_IN`] ports comes before it is paused or dropped, while others of the same kind are at
+/// their limits.
 fn burst(side: &Side, others: u64, rate: f64) -> Option<u64> {
     let cell = f64::from(side.cell);
     let (arrival, minimum) = (FAN_IN as f64 * rate, side.group.minimum as f64 * cell);

@@ -1,5 +1,5 @@
-//! Shortest remaining processing time with aging: what a packet carries, its flow's bytes left, plus a part of its time of arrival, so that
-//! long flows are overtaken only so often.
+//! Shortest remaining processing time with aging: what a packet carries, its flow's bytes left, plus a part of its time
+//! of arrival, so that long flows are overtaken only so often.
 
 use forebay_tm::rank::{ActiveRank, RankFunction, RankSettings};
 use forebay_tm::{Duration, Instant, Packet, ValidConfig, settings};

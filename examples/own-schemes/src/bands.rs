@@ -1,5 +1,6 @@
 //! Two bands: packets of a rank below a bound leave before all others, in order of arrival within each band.
-//! It has the shape of a built-in scheduler (`pifo.rs` of the core): a scheme of another crate implements the same trait.
+//! It has the shape of a built-in scheduler (`pifo.rs` of the core): a scheme of another crate implements the same
+//! trait.
 
 use forebay_tm::schedule::{ActiveScheduler, Discipline, Join, Lanes, SchedulerSettings, Service};
 use forebay_tm::{Packet, ValidConfig, settings};

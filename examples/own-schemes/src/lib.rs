@@ -1,5 +1,5 @@
-//! Schemes that Forebay does not have, registered under names of their own: a buffer policy, a scheduler, a rank function, a marking rule,
-//! a congestion control, a workload and a topology.
+//! Schemes that Forebay does not have, registered under names of their own: a buffer policy, a scheduler, a rank
+//! function, a marking rule, a congestion control, a workload and a topology.
 
 mod aged;
 mod bands;

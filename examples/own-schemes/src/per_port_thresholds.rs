@@ -1,7 +1,7 @@
 //! Dynamic thresholds for ports: the alpha of a queue is divided by the number of non-empty queues of its port.
 //!
-//! `T_i = (alpha / n_p) * (B - Q)`, where `n_p` counts the non-empty queues of port `p`, the packet's own included. With one queue per port
-//! it is DT.
+//! `T_i = (alpha / n_p) * (B - Q)`, where `n_p` counts the non-empty queues of port `p`, the packet's own included.
+//! With one queue per port it is DT.
 
 use forebay_tm::admit::{ActivePolicy, Admission, Arrival, Buffer, BufferPolicy, PolicySettings, QueueId};
 use forebay_tm::{Bytes, ConfigError, Explain, Instant, Threshold, TmConfig, ValidConfig, settings};

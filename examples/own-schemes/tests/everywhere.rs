@@ -1,5 +1,6 @@
-//! The schemes of this crate in the core, in replays, in the simulator, in a sweep beside built-in ones and in the live switch.
-//! Captures and scenarios are written out here, like in tests of the workspace: this crate has only what its users have.
+//! The schemes of this crate in the core, in replays, in the simulator, in a sweep beside built-in ones and in the live
+//! switch. Captures and scenarios are written out here, like in tests of the workspace: this crate has only what its
+//! users have.
 
 use forebay_tm::admit::{DynamicThresholdsConfig, PolicyConfig};
 use forebay_tm::rank::RankConfig;
@@ -131,7 +132,8 @@ fn in_replays_with_errors_and_explanations() {
     )
     .unwrap();
     run(path, "replay all.toml ranks.csv -o all.csv -q");
-    // packet,verdict,reason,marked,start_ps,end_ps: ranks below 500 go first, and who finds 2KB in the buffer is marked.
+    // packet,verdict,reason,marked,start_ps,end_ps: ranks below 500 go first, and who finds 2KB in the buffer is
+    // marked.
     let verdicts = read(path, "all.csv");
     let rows: Vec<Vec<&str>> = verdicts.lines().skip(1).map(|row| row.split(',').collect()).collect();
     let mut sent: Vec<(u64, &str)> =

@@ -33,7 +33,8 @@ fn names() -> io::Result<Vec<String>> {
     fs::read_dir(".")?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// Gives the working directory, which the file calls `out`, to whoever the switch acts as. A directory that has other things is not the switch's, and is not given away.
+/// Gives the working directory, which the file calls `out`, to whoever the switch acts as. A directory that has other
+/// things is not the switch's, and is not given away.
 pub(super) fn give_to(out: &Path, identity: Identity) -> Result<(), Failure> {
     let name = out.display().to_string();
     if identity.user == privileges::own_user() {

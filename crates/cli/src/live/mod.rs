@@ -96,7 +96,8 @@ impl Start<'_> {
             service: Service::new(file),
         };
         stop_gently();
-        // Whoever handles frames needs no more than what is open; interfaces that come back are opened by a thread that the runtime has started.
+        // Whoever handles frames needs no more than what is open; interfaces that come back are opened by a thread that
+        // the runtime has started.
         let given_up = |error| Failure::refused("privileges cannot be given up", error, "");
         let loop_thread = privileges::spawn_switch("switch", move || runtime.run()).map_err(given_up)?;
         privileges::drop_all().map_err(given_up)?;
@@ -125,8 +126,8 @@ impl Start<'_> {
         }
     }
 
-    /// Opens what others look at the switch by, and the files that it writes. From then on its directory is the working directory: whoever it acts as may not be able to
-    /// get there by its name.
+    /// Opens what others look at the switch by, and the files that it writes. From then on its directory is the working
+    /// directory: whoever it acts as may not be able to get there by its name.
     fn open_files(&self) -> Result<(Server, Option<Timeline>), Failure> {
         let run = &self.config.run;
         let absolute = |path: &PathBuf| std::path::absolute(path).map_err(|error| cannot_write("live.control", &error));

@@ -1,4 +1,5 @@
-//! A live switch between files: what the traffic manager sees is written as arrivals for `forebay replay`, and what it says as verdicts in the same form.
+//! A live switch between files: what the traffic manager sees is written as arrivals for `forebay replay`, and what it
+//! says as verdicts in the same form.
 
 use crate::Failure;
 use crate::output::{Output, cannot_write};

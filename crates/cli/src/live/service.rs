@@ -1,4 +1,5 @@
-//! A switch as a service of systemd: it says when it is ready, reads its file again on SIGHUP, and says that it is alive.
+//! A switch as a service of systemd: it says when it is ready, reads its file again on SIGHUP, and says that it is
+//! alive.
 
 use forebay_live::handle::Handle;
 use forebay_settings::Diagnostic;

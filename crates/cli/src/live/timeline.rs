@@ -16,8 +16,8 @@ use std::time::Instant;
 const HEAD: &str = "time_us,port,queue,bytes,watermark_bytes,threshold_bytes,sent_packets,sent_bytes,dropped_packets,dropped_bytes,\
                     marked_packets,trimmed_packets,expelled_packets\n";
 
-/// A file that grows as the switch runs: it is of use even if the machine dies. A file never stops packets: where it cannot be written, the timeline
-/// pauses and says so, and goes on when there is room.
+/// A file that grows as the switch runs: it is of use even if the machine dies. A file never stops packets: where it
+/// cannot be written, the timeline pauses and says so, and goes on when there is room.
 pub(super) struct Timeline {
     path: PathBuf,
     file: File,

@@ -36,8 +36,8 @@ enum SonicCommand {
     Lint(LintArgs),
     /// Write both sides as a switch file, and report what such a file cannot express.
     Import(ImportArgs),
-    /// Search for settings that reach an operator's goals, by closed forms and trials of the core, and write them as a JSON patch. Exit
-    /// code 0: the patched configuration meets all goals; 1: it does not; 2: something cannot be read.
+    /// Search for settings that reach an operator's goals, by closed forms and trials of the core, and write them as a
+    /// JSON patch. Exit code 0: the patched configuration meets all goals; 1: it does not; 2: something cannot be read.
     Advise(advise::AdviseArgs),
     /// Fill the switches of a table with packets, and compare the points of pause and drop with those that hardware
     /// tests assert.

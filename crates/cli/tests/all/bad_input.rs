@@ -1,7 +1,7 @@
 //! Broken inputs: each ends with exit code 2, writes nothing and says where the error is and what would be right.
 //!
-//! A case is a directory of `bad_input/` with a broken `switch.toml` or `arrivals.csv`; the other file is the sound one of
-//! `bad_input/` itself. A file `args` holds the arguments where they are not the usual ones.
+//! A case is a directory of `bad_input/` with a broken `switch.toml` or `arrivals.csv`; the other file is the sound one
+//! of `bad_input/` itself. A file `args` holds the arguments where they are not the usual ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

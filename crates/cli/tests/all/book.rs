@@ -1,5 +1,5 @@
-//! The book of `docs/` builds, lists every page, and no link in it is dead. Needs mdBook, which `./test` installs into `target/tools`; where
-//! it is missing nothing is built, unless `FOREBAY_TEST` is 1, as in `./test`.
+//! The book of `docs/` builds, lists every page, and no link in it is dead. Needs mdBook, which `./test` installs into
+//! `target/tools`; where it is missing nothing is built, unless `FOREBAY_TEST` is 1, as in `./test`.
 
 use crate::pages::{read, root};
 use std::collections::{HashMap, HashSet};
@@ -87,7 +87,8 @@ fn every_page_is_a_chapter() {
     for page in files(&docs).iter().filter(|path| path.extension().is_some_and(|e| e == "md")) {
         let name = page.strip_prefix(&docs).unwrap().display().to_string();
         let is_listed = summary.contains(&format!("]({name})"));
-        // Pages that `forebay reproduce` makes as HTML, too, are in the book as that: mdBook's would have the same name.
+        // Pages that `forebay reproduce` makes as HTML, too, are in the book as that: mdBook's would have the same
+        // name.
         let is_html = page.with_extension("html").exists();
         assert!(
             (is_listed != is_html) || name == "SUMMARY.md",

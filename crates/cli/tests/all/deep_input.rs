@@ -1,4 +1,5 @@
-//! Input of a hundred thousand levels is refused like any other mistake: exit code 2, a short sentence, no stack overflow.
+//! Input of a hundred thousand levels is refused like any other mistake: exit code 2, a short sentence, no stack
+//! overflow.
 
 use std::path::Path;
 use std::process::Command;

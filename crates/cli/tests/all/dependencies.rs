@@ -1,7 +1,8 @@
 //! What others have written that Forebay is built from: under which licences, from where, and each in one version.
 //!
-//! This is what `cargo deny check licenses bans sources` checks. Building cargo-deny would take longer than all of Forebay's own tests of this kind; advisories
-//! need its database, which is not part of this project: run `cargo deny check advisories` where the network has it.
+//! This is what `cargo deny check licenses bans sources` checks. Building cargo-deny would take longer than all of
+//! Forebay's own tests of this kind; advisories need its database, which is not part of this project: run `cargo deny
+//! check advisories` where the network has it.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

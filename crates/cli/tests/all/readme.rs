@@ -1,4 +1,5 @@
-//! What the README and the book say is true: their commands run, in order, and print what is shown; their files can be read.
+//! What the README and the book say is true: their commands run, in order, and print what is shown; their files can be
+//! read.
 
 use crate::pages::{blocks, check, read, root};
 

@@ -1,4 +1,5 @@
-//! `forebay rtl` where its tools are missing, and what it does without them. What it says of the circuits is tested in `crates/rtl`.
+//! `forebay rtl` where its tools are missing, and what it does without them. What it says of the circuits is tested in
+//! `crates/rtl`.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -212,7 +212,8 @@ fn runs_of_another_build_are_run_again_and_that_is_said() {
     assert!(String::from_utf8(forebay(directory.path(), sweep).stderr).unwrap().starts_with("1 of 2 runs here"));
 }
 
-/// One table cannot be written, as if the disk were full just then: the summary is told all the same, and the other tables stay.
+/// One table cannot be written, as if the disk were full just then: the summary is told all the same, and the other
+/// tables stay.
 #[test]
 fn a_run_that_cannot_be_written_is_told_and_kept_as_far_as_it_goes() {
     let directory = directory();

@@ -1,4 +1,5 @@
-//! Mistakes in what is given to the commands of the simulator: each ends with exit code 2, a remedy and nothing written.
+//! Mistakes in what is given to the commands of the simulator: each ends with exit code 2, a remedy and nothing
+//! written.
 
 use crate::simulation;
 

@@ -1,4 +1,5 @@
-//! Sweeps on a real Slurm cluster of two nodes, which the test starts and stops: munged, slurmctld and two slurmd on this machine.
+//! Sweeps on a real Slurm cluster of two nodes, which the test starts and stops: munged, slurmctld and two slurmd on
+//! this machine.
 
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -145,7 +146,8 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Four hundred runs; the task that is seen first is killed. Everything is there at the end, and the tables are those of one machine.
+/// Four hundred runs; the task that is seen first is killed. Everything is there at the end, and the tables are those
+/// of one machine.
 #[test]
 fn a_cluster_makes_the_tables_of_one_machine() {
     let cluster = Cluster::start();

@@ -1,5 +1,6 @@
-//! Three hundred bad inputs in all: with the cases of `bad_input.rs`, `simulation_errors.rs` and `deep_input.rs`, those here. None panics, hangs,
-//! changes a file or ends with another code than 2, and each says what is wrong. Hardly any needs a simulation.
+//! Three hundred bad inputs in all: with the cases of `bad_input.rs`, `simulation_errors.rs` and `deep_input.rs`, those
+//! here. None panics, hangs, changes a file or ends with another code than 2, and each says what is wrong. Hardly any
+//! needs a simulation.
 
 use crate::simulation;
 

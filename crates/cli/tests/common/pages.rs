@@ -1,8 +1,8 @@
 //! Commands on pages of the documentation: they are run as they stand, and print what the page shows.
 //!
-//! A block that is fenced as `sh` is run by bash from the root of the project, with the `forebay` of this test before all others on
-//! the path; one fenced as `sh root` needs root. A block fenced as `text` shows output: every line of it is printed by a command of
-//! the same pages. `...` stands for lines left out.
+//! A block that is fenced as `sh` is run by bash from the root of the project, with the `forebay` of this test before
+//! all others on the path; one fenced as `sh root` needs root. A block fenced as `text` shows output: every line of it
+//! is printed by a command of the same pages. `...` stands for lines left out.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,9 @@
-//! A live switch under attack: HTTP, the control socket and frames at once, while what it forwards is counted. Needs root and iproute2. What the machine itself
-//! does to frames is seen at the kernel's bridge, in the same way and under the same attack.
+//! A live switch under attack: HTTP, the control socket and frames at once, while what it forwards is counted. Needs
+//! root and iproute2. What the machine itself does to frames is seen at the kernel's bridge, in the same way and under
+//! the same attack.
 //!
-//! `FOREBAY_ATTACK_BINARY` names another `forebay` to be attacked, `FOREBAY_ATTACK_CLIENTS` and `FOREBAY_ATTACK_SECONDS` how many clients attack and for how long; what was measured is
-//! printed (`--nocapture`).
+//! `FOREBAY_ATTACK_BINARY` names another `forebay` to be attacked, `FOREBAY_ATTACK_CLIENTS` and
+//! `FOREBAY_ATTACK_SECONDS` how many clients attack and for how long; what was measured is printed (`--nocapture`).
 
 use crate::switch::{HTTP, Measured, Switch, file, forward, ip, live, network, pair, post, through, wait_until};
 use forebay_live::backend::{Attacher, Kind};
@@ -122,7 +123,8 @@ fn forwarding_goes_on_under_attack() {
     ip("link set s4 master bridge");
     ip("link set s5 master bridge");
     ip("link set bridge up");
-    // Where hosts are is known: the attacker's made-up addresses push out what was learned, and then frames go everywhere.
+    // Where hosts are is known: the attacker's made-up addresses push out what was learned, and then frames go
+    // everywhere.
     let station = |host: u32| format!("[[forwarding.station]]\nmac = \"02:00:00:00:00:0{host}\"\nport = \"s{host}\"\n");
     let third = format!("[[interface]]\nname = \"s3\"\n{}{}", station(2), station(3));
     let switch = Switch::start("attacks-forwarding", &format!("[http]\nlisten = \"{HTTP}\"\n{third}"));

@@ -1,5 +1,5 @@
-//! Labs of real network namespaces. Needs root and Debian's iproute2, ethtool and iperf3; where these are missing the tests pass without looking,
-//! unless `FOREBAY_TEST` is 1, as in `./test`.
+//! Labs of real network namespaces. Needs root and Debian's iproute2, ethtool and iperf3; where these are missing the
+//! tests pass without looking, unless `FOREBAY_TEST` is 1, as in `./test`.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -109,7 +109,8 @@ fn hosts_reach_each_other_through_a_live_switch_at_its_rate() {
     assert!(succeed("tc", &["status"]).contains("sw  a live switch runs here"));
     succeed("tc", &["exec", "h1", "ping", "-c", "3", "-i", "0.2", "-W", "5", "10.0.0.2"]);
     succeed("tc", &["exec", "h1", "ping", "-c", "1", "-W", "5", "fd00::2"]);
-    // 1448 of 1538 bytes on the wire: 94.1 Mb/s. What is more than that was never paced; a busy machine gives less, but not always.
+    // 1448 of 1538 bytes on the wire: 94.1 Mb/s. What is more than that was never paced; a busy machine gives less, but
+    // not always.
     let mut most = 0.0f64;
     for _ in 0..5 {
         most = most.max(iperf(&lab, "3"));
@@ -246,7 +247,8 @@ fn an_experiment_gives_the_files_of_a_sweep() {
     assert!(report.status.success(), "{}", text(&report));
 }
 
-/// Leaves and spines, each a live switch: flows between leaves cross three of them, and what the kernels have sent again is in the table of flows.
+/// Leaves and spines, each a live switch: flows between leaves cross three of them, and what the kernels have sent
+/// again is in the table of flows.
 #[test]
 fn an_experiment_runs_through_leaves_and_spines() {
     let lab = Lab::new("tf");

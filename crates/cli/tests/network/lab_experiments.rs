@@ -1,4 +1,5 @@
-//! The experiments of `lab/`, at their smallest scale: each runs to its end, accounts for every packet, and shows what it expects.
+//! The experiments of `lab/`, at their smallest scale: each runs to its end, accounts for every packet, and shows what
+//! it expects.
 //!
 //! These need root, iproute2, ethtool, iperf3 and memcached, which `./test` installs.
 
@@ -73,9 +74,9 @@ fn run(file: &Path) -> (String, Shown) {
     (said, shown)
 }
 
-/// Timeouts of the kernel's TCP are rare and long, and the machine may be away at any time: what does not show in a short run is tried
-/// twice more. Where the machine was away too often to tell, in two tries of the three at least, that is said where it is seen, and nothing
-/// has failed.
+/// Timeouts of the kernel's TCP are rare and long, and the machine may be away at any time: what does not show in a
+/// short run is tried twice more. Where the machine was away too often to tell, in two tries of the three at least,
+/// that is said where it is seen, and nothing has failed.
 fn shows_what_it_expects(name: &str) {
     let file = Path::new(ROOT).join("lab").join(name);
     let tries: Vec<(String, Shown)> = (0..3)

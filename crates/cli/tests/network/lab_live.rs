@@ -144,8 +144,8 @@ fn tcp_fills_a_port_and_ecn_holds_an_incast() {
     let lab = Lab::up("fbta", &["--hosts", "8", "--ecn"]);
     lab.serve("h1", 5201);
     lab.serve("h1", 5202);
-    // By the switch's own clock, which leaves out what the machine was away: 1,448 of 1,538 bytes of the wire are payload. Hosts that were away
-    // send less, so there are two, and the best half second counts.
+    // By the switch's own clock, which leaves out what the machine was away: 1,448 of 1,538 bytes of the wire are
+    // payload. Hosts that were away send less, so there are two, and the best half second counts.
     let mut most = 0.0f64;
     for _ in 0..5 {
         let [one, other] = [("h2", "5201"), ("h3", "5202")]

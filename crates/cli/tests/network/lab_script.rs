@@ -33,8 +33,8 @@ fn scripts() -> Vec<String> {
     names
 }
 
-/// What the simulator sends beside what the kernel was seen to send: a change of its TCP shows here, script by script, and makes
-/// docs/kernel.md anew (`forebay lab script --simulate --docs docs/kernel.md lab/scripts/*.toml`).
+/// What the simulator sends beside what the kernel was seen to send: a change of its TCP shows here, script by script,
+/// and makes docs/kernel.md anew (`forebay lab script --simulate --docs docs/kernel.md lab/scripts/*.toml`).
 #[test]
 fn the_simulator_beside_the_recorded_kernel() {
     let _alone = crate::alone();
@@ -117,7 +117,8 @@ fn release(kernel: &str) -> String {
         .join(".")
 }
 
-/// The kernel still sends what was recorded. A kernel of another release may do otherwise: then the scripts are only played.
+/// The kernel still sends what was recorded. A kernel of another release may do otherwise: then the scripts are only
+/// played.
 #[test]
 fn the_kernel_sends_what_was_recorded() {
     let _alone = crate::alone();

@@ -33,7 +33,8 @@ fn files_are_for_the_owner_and_have_no_secrets() {
     assert_eq!(names, ["counters.json", "switch.toml", "timeline.csv"]);
 }
 
-/// No thread of a switch is root's, may do more than it needs or make other system calls: the one that attaches to interfaces has three capabilities, the others none.
+/// No thread of a switch is root's, may do more than it needs or make other system calls: the one that attaches to
+/// interfaces has three capabilities, the others none.
 #[test]
 fn no_thread_keeps_what_it_does_not_need() {
     let _one = network();

@@ -163,7 +163,8 @@ fn received(interface: &str) -> u64 {
 pub(crate) struct Measured {
     pub(crate) sent: u64,
     pub(crate) came: u64,
-    /// The longest time in which nothing came although frames were sent, less what the machine kept the threads from their cores.
+    /// The longest time in which nothing came although frames were sent, less what the machine kept the threads from
+    /// their cores.
     pub(crate) stall: Duration,
 }
 

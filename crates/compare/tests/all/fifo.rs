@@ -1,4 +1,5 @@
-//! A switch that knows on arrival when packets leave says, counts and sends what any other switch with the same settings does.
+//! A switch that knows on arrival when packets leave says, counts and sends what any other switch with the same
+//! settings does.
 
 use forebay_compare::random_config;
 use forebay_naive::Dice;

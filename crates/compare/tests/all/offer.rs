@@ -1,5 +1,5 @@
-//! A packet that is offered to an idle wire comes to the same as one that is queued and then picked, in what is said and in everything
-//! that follows.
+//! A packet that is offered to an idle wire comes to the same as one that is queued and then picked, in what is said
+//! and in everything that follows.
 
 use forebay_compare::random_config;
 use forebay_naive::Dice;
@@ -34,8 +34,8 @@ fn config(dice: &mut Dice, ports: usize, queues: usize) -> TmConfig {
     config
 }
 
-/// Calls of two switches with the same settings: one is told of idle wires, the other takes two steps. Returns how many packets
-/// were sent at once, and how many waited.
+/// Calls of two switches with the same settings: one is told of idle wires, the other takes two steps. Returns how many
+/// packets were sent at once, and how many waited.
 fn compare(dice: &mut Dice) -> (u32, u32) {
     let (mut sent, mut waited) = (0, 0);
     let (ports, queues) = (1 + dice.below(3) as usize, dice.pick(&[1, 2, 1, 3]));

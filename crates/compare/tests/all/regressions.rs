@@ -138,8 +138,8 @@ fn a_packet_that_is_too_long_is_a_mistake_of_the_caller() {
     offer(&mut tm, Instant::ZERO, &packet(0, MAX_PACKET_BYTES + 1));
 }
 
-/// Bytes of the target `core`: one packet takes 12 ms to send while ABM measures every 409 ps. All of those instants were watched,
-/// which took minutes.
+/// Bytes of the target `core`: one packet takes 12 ms to send while ABM measures every 409 ps. All of those instants
+/// were watched, which took minutes.
 #[test]
 fn very_many_updates_are_not_watched() {
     let bytes = [0xfe, 0xff, 0x57, 0x57, 0x57, 0x57, 0x57, 0x57, 0xff, 0x80, 0xff, 0xff, 0x80, 0x5b];

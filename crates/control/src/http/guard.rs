@@ -1,7 +1,8 @@
 //! Who may ask for what.
 //!
-//! On loopback without a token, the user that has started the switch may look and change, and root: the kernel says whose a connection is. No page of a foreign
-//! site may: a browser tells which site a request comes from, and a site that points its own name at 127.0.0.1 is given away by the `Host`. With a token, the token decides.
+//! On loopback without a token, the user that has started the switch may look and change, and root: the kernel says
+//! whose a connection is. No page of a foreign site may: a browser tells which site a request comes from, and a site
+//! that points its own name at 127.0.0.1 is given away by the `Host`. With a token, the token decides.
 
 use super::request::Head;
 use super::response::{Response, Status};
@@ -19,7 +20,8 @@ pub(crate) struct Guard {
 #[derive(Debug)]
 struct Token {
     token: String,
-    /// What a browser is given instead: cookies are seen by every port of a host, and the token may be written down elsewhere.
+    /// What a browser is given instead: cookies are seen by every port of a host, and the token may be written down
+    /// elsewhere.
     session: String,
 }
 

@@ -1,6 +1,7 @@
 //! A small HTTP/1.1 server: the page, snapshots, metrics, settings and changes to them.
 //!
-//! A thread serves a connection. There is a bounded number of these, everything that is read has a limit and everything that is waited for a deadline.
+//! A thread serves a connection. There is a bounded number of these, everything that is read has a limit and everything
+//! that is waited for a deadline.
 
 mod events;
 mod guard;

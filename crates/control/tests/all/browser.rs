@@ -214,7 +214,8 @@ fn who_does_not_like_motion_sees_little_of_it() {
     assert!(beyond <= 1.0, "{beyond} pictures more than one a second");
 }
 
-/// How often the canvas is called to draw a chart of four queues over half a minute, with lengths that move or stand still.
+/// How often the canvas is called to draw a chart of four queues over half a minute, with lengths that move or stand
+/// still.
 fn calls_to_draw(browser: &mut Browser, moving: bool) -> u64 {
     let script = format!(
         "(async () => {{ const [{{Model}}, {{Chart, colors}}] = await Promise.all([import('/page/model.js'), import('/page/charts.js')]); \

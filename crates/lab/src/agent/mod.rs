@@ -1,7 +1,9 @@
-//! What runs in a host's namespace: it sends the host's flows and receives those for it, and says what happened, a line each.
+//! What runs in a host's namespace: it sends the host's flows and receives those for it, and says what happened, a line
+//! each.
 //!
-//! The agent is told what to do by lines on its standard input: `connect` opens the connections that are to be open beforehand, `go T` starts
-//! the experiment at T nanoseconds of the machine's clock, `stop` ends it. Its own lines ([`crate::notes`]) go to standard output.
+//! The agent is told what to do by lines on its standard input: `connect` opens the connections that are to be open
+//! beforehand, `go T` starts the experiment at T nanoseconds of the machine's clock, `stop` ends it. Its own lines
+//! ([`crate::notes`]) go to standard output.
 
 mod session;
 mod tcp;

@@ -1,6 +1,7 @@
 //! Clients that ask, wait for the answer, think and ask again, each over connections that it keeps; and their servers.
 //!
-//! A request begins with its length and that of the answer; an answer begins with the time at which the request had arrived.
+//! A request begins with its length and that of the answer; an answer begins with the time at which the request had
+//! arrived.
 
 use super::tcp::connection;
 use super::{Agent, SESSION_PORT, say, spawn};

@@ -1,5 +1,5 @@
-//! Flows of datagrams at a constant rate. Each begins with its rank, the number of the flow and its own number, so that the receiver can tell which
-//! arrived whole, which were cut to their headers, and which are missing.
+//! Flows of datagrams at a constant rate. Each begins with its rank, the number of the flow and its own number, so that
+//! the receiver can tell which arrived whole, which were cut to their headers, and which are missing.
 
 use super::tcp::Progress;
 use super::{Agent, UDP_PORT, held, say, spawn};

@@ -100,7 +100,8 @@ pub fn receive(script: &Script, congestion_control: &str) -> Result<(), String> 
 }
 
 fn listener(script: &Script, congestion_control: &str) -> io::Result<OwnedFd> {
-    // A connection with DCTCP is only given ECN by a listener that has it, too; lingering and buffers are handed on to connections.
+    // A connection with DCTCP is only given ECN by a listener that has it, too; lingering and buffers are handed on to
+    // connections.
     let listener = socket(congestion_control)?;
     if let ReceiveBuffer::Fixed(bytes) = script.receive_buffer {
         set_socket_recv_buffer_size_force(&listener, bytes.get() as usize)?;

@@ -75,7 +75,8 @@ impl Stage {
         Ok(Self { layout, held, dctcp: OnceCell::new(), real_time })
     }
 
-    /// The kernel's name of a congestion control. DCTCP is loaded from `dctcp.bpf.c` in the script's directory or the one above.
+    /// The kernel's name of a congestion control. DCTCP is loaded from `dctcp.bpf.c` in the script's directory or the
+    /// one above.
     fn congestion_control(&self, file: &ScriptFile) -> Result<String> {
         let name = file.script.congestion_control.name();
         let kind = TransportConfig::named(name).ok_or_else(|| error::problem(name, "this is a fault of forebay"))?.kind;

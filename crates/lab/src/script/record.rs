@@ -18,8 +18,8 @@ pub fn path_of(file: &ScriptFile, directory: Option<&Path>) -> PathBuf {
     directory.map_or_else(beside, Path::to_owned).join(format!("{}.txt", file.name))
 }
 
-/// Plays a script until enough runs agree with each other. Returns the first of these, or of the most that agree, and how many of how many
-/// did; none if `is_stopped` says so.
+/// Plays a script until enough runs agree with each other. Returns the first of these, or of the most that agree, and
+/// how many of how many did; none if `is_stopped` says so.
 pub fn play_until_stable(
     stage: &Stage,
     file: &ScriptFile,

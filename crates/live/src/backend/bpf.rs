@@ -1,6 +1,7 @@
 //! Two small programs for the kernel, made of instructions right here, and how they are loaded and attached.
 //!
-//! They are attached by links, which are descriptors: when the process ends, however it ends, the interface is as it was before.
+//! They are attached by links, which are descriptors: when the process ends, however it ends, the interface is as it
+//! was before.
 
 use super::socket::{checked, owned};
 use std::io;
@@ -139,7 +140,8 @@ impl Sockets {
     fn change(&self, command: i32, queue: u32, value: u64) -> io::Result<()> {
         let key = std::ptr::from_ref(&queue) as u64;
         let change = MapChange { map: self.0.as_raw_fd() as u32, _padding: 0, key, value, flags: 0 };
-        // SAFETY: laid out as the kernel has it; key and value have four bytes each, as the map does, and live longer than the call.
+        // SAFETY: laid out as the kernel has it; key and value have four bytes each, as the map does, and live longer
+        // than the call.
         unsafe { bpf(command, &change) }?;
         Ok(())
     }
@@ -153,8 +155,8 @@ pub(super) struct Attached {
     pub(super) in_driver: bool,
 }
 
-/// FrameHandler all frames that an interface receives to the sockets of their queues. Without a socket a frame is dropped: none gets to the kernel's
-/// own network stack. In the driver if it can and if it may, otherwise behind it.
+/// FrameHandler all frames that an interface receives to the sockets of their queues. Without a socket a frame is
+/// dropped: none gets to the kernel's own network stack. In the driver if it can and if it may, otherwise behind it.
 pub(super) fn redirect(interface: u32, sockets: &Sockets, may_be_in_driver: bool) -> io::Result<Attached> {
     let code = [
         // r2 = the number of the queue

@@ -61,7 +61,8 @@ impl Interface {
             *to = from as libc::c_char;
         }
         prepare(&mut request);
-        // SAFETY: the kernel reads and writes the structure that these commands are for, which lives longer than the call.
+        // SAFETY: the kernel reads and writes the structure that these commands are for, which lives longer than the
+        // call.
         checked(unsafe { libc::ioctl(self.asker.as_raw_fd(), command as libc::Ioctl, &mut request) })?;
         Ok(request)
     }

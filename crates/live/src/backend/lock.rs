@@ -1,7 +1,8 @@
 //! One switch for an interface: a second one would see half of the frames, or send all of them twice.
 //!
-//! A lock on a file that only the owner of the switch can open, in a directory of its own: it goes with the process, however that ends, and a stranger can neither take
-//! nor hold it. It is kept while an interface is away: whoever the switch acts as by then cannot take it again.
+//! A lock on a file that only the owner of the switch can open, in a directory of its own: it goes with the process,
+//! however that ends, and a stranger can neither take nor hold it. It is kept while an interface is away: whoever the
+//! switch acts as by then cannot take it again.
 
 use super::interface::Interface;
 use super::privileges;

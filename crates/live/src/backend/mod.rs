@@ -1,6 +1,7 @@
 //! Ports that are interfaces of this machine.
 //!
-//! [`Attacher`] makes them, by AF_XDP ([`xdp`]) or AF_PACKET ([`packet`]). A port is two halves, one that receives and one that sends.
+//! [`Attacher`] makes them, by AF_XDP ([`xdp`]) or AF_PACKET ([`packet`]). A port is two halves, one that receives and
+//! one that sends.
 
 pub mod interface;
 pub mod packet;
@@ -28,8 +29,8 @@ use xdp::{LARGEST_PIECE, Mode, RECEIVE_RING, Umem};
 /// How frames get to us and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// What is fastest on the interface: AF_XDP where its driver takes the program, unless the driver is that of veth, on which [`Kind::Mixed`] forwards more; and AF_PACKET
-    /// where nothing else works.
+    /// What is fastest on the interface: AF_XDP where its driver takes the program, unless the driver is that of veth,
+    /// on which [`Kind::Mixed`] forwards more; and AF_PACKET where nothing else works.
     #[default]
     Auto,
     /// AF_XDP.
@@ -191,7 +192,8 @@ impl Closed {
         (self.outside, self.borrowers.iter().all(|(_, is_done)| *is_done))
     }
 
-    /// Takes back the pieces that the port had; what was lost there in all. Pieces that a device may still read are used no more.
+    /// Takes back the pieces that the port had; what was lost there in all. Pieces that a device may still read are
+    /// used no more.
     pub fn settle(self, pool: &mut Pool) -> Outside {
         for (borrower, _) in self.borrowers.into_iter().filter(|(_, is_done)| *is_done) {
             pool.reclaim(borrower);
@@ -365,8 +367,8 @@ impl Opened {
 }
 
 impl Attacher {
-    /// For so many ports of this pool. Half of the pieces are for the kernel to receive into, the other half for frames that wait and that
-    /// are being sent.
+    /// For so many ports of this pool. Half of the pieces are for the kernel to receive into, the other half for frames
+    /// that wait and that are being sent.
     pub fn new(pool: &Pool, ports: usize) -> Self {
         let fill = (pool.pieces() / 2 / ports.max(1)).min(RECEIVE_RING as usize) as u32;
         Self { umem: Umem::new(pool), fill, threads: None, locks: HashMap::new() }
@@ -431,8 +433,8 @@ impl Attacher {
         Ok(OpenSockets::Xdp(Box::new(xdp::open(interface, &mut self.umem, mode)?)))
     }
 
-    /// What was measured to be fastest (docs/forwarding.md): in the driver of a card AF_XDP; where the kernel has made its own buffer of a frame before XDP sees it, as
-    /// behind a driver or in that of veth, AF_PACKET receives more.
+    /// What was measured to be fastest (docs/forwarding.md): in the driver of a card AF_XDP; where the kernel has made
+    /// its own buffer of a frame before XDP sees it, as behind a driver or in that of veth, AF_PACKET receives more.
     fn fastest(&mut self, interface: Interface, find: impl Fn() -> io::Result<Interface>) -> io::Result<OpenSockets> {
         if interface.driver().as_deref() != Some("veth") {
             match self.xdp(interface, Mode::Driver) {

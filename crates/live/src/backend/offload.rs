@@ -6,7 +6,8 @@ use crate::frame::{Headers, Network};
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Completes the checksum of TCP or UDP, which a sender on this machine has left to its interface. False if there is none that is known.
+/// Completes the checksum of TCP or UDP, which a sender on this machine has left to its interface. False if there is
+/// none that is known.
 pub(super) fn complete_checksum(frame: &mut [u8]) -> bool {
     let parts = Headers::parse(frame).and_then(|headers| {
         let addresses = match headers.network {

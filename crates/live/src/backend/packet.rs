@@ -1,4 +1,5 @@
-//! Ports by AF_PACKET: frames come by a ring that the kernel shares (TPACKET_V2), and are sent many at a time (sendmmsg).
+//! Ports by AF_PACKET: frames come by a ring that the kernel shares (TPACKET_V2), and are sent many at a time
+//! (sendmmsg).
 //!
 //! Two sockets, so that the two halves can be in two threads. All that is set at the interface goes with the sockets.
 
@@ -101,7 +102,8 @@ impl Receiver {
         let before = frames.len();
         while frames.len() - before < most {
             let header = self.ring.at(self.next * self.stride);
-            // SAFETY: the first word of a frame's place in the ring is its status, which the kernel writes, too; it is only touched as an atomic.
+            // SAFETY: the first word of a frame's place in the ring is its status, which the kernel writes, too; it is
+            // only touched as an atomic.
             let status = unsafe { &*header.cast::<AtomicU32>() };
             let now = status.load(Ordering::Acquire);
             if now & libc::TP_STATUS_USER == 0 {
@@ -110,7 +112,8 @@ impl Receiver {
             // Without a piece the frame stays where it is, and the kernel counts what it has no room for.
             let Some(mut slot) = pool.take() else { break };
             prefetch(self.ring.at((self.next + AHEAD) % RING * self.stride));
-            // SAFETY: the status says that the frame is ours until we give it back, and the kernel has put a header before it.
+            // SAFETY: the status says that the frame is ours until we give it back, and the kernel has put a header
+            // before it.
             let head = unsafe { header.cast::<libc::tpacket2_hdr>().read() };
             match self.copy(header, &head, pool, &mut slot) {
                 Some(length) => {
@@ -143,7 +146,8 @@ impl Receiver {
         if length > self.longest.min(pool.piece()) {
             return None;
         }
-        // SAFETY: start and length are within the frame's place in the ring (checked above), which is ours until its status is set.
+        // SAFETY: start and length are within the frame's place in the ring (checked above), which is ours until its
+        // status is set.
         let frame = unsafe { std::slice::from_raw_parts(header.add(start), captured) };
         let to = pool.bytes_mut(slot, length);
         if has_tag {
@@ -284,7 +288,8 @@ impl Sender {
             (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) = (parts.wrapping_add(index), 1);
         }
         let messages = self.batch.messages.as_mut_ptr();
-        // SAFETY: `count` messages, each with one part within the region; frames that are to be sent belong to the sender, so nobody writes to them.
+        // SAFETY: `count` messages, each with one part within the region; frames that are to be sent belong to the
+        // sender, so nobody writes to them.
         let sent = unsafe { libc::sendmmsg(self.fd.as_raw_fd(), messages, count as u32, libc::MSG_DONTWAIT) };
         Ok(checked(sent)? as usize)
     }

@@ -1,7 +1,8 @@
-//! Ports whose halves are in threads of their own: one thread receives for all ports, one sends, and whoever has the [`super::Backend`] decides.
+//! Ports whose halves are in threads of their own: one thread receives for all ports, one sends, and whoever has the
+//! [`super::Backend`] decides.
 //!
-//! Pieces of the pool travel over rings without locks. Each half works with a view of the pool that has the pieces it was given. What the pool lends to
-//! a half comes back over a ring, or all at once when the half is closed.
+//! Pieces of the pool travel over rings without locks. Each half works with a view of the pool that has the pieces it
+//! was given. What the pool lends to a half comes back over a ring, or all at once when the half is closed.
 
 use super::spsc::{Consumer, Producer, ring};
 use super::xdp::too_many;
@@ -247,7 +248,8 @@ impl Threads {
         Ok(Self { receive: start("receive")?, send: start("send")?, next: Arc::default() })
     }
 
-    /// Gives the halves of a port to the threads; what is left here of them. `level` is how many pieces the receiving one may have.
+    /// Gives the halves of a port to the threads; what is left here of them. `level` is how many pieces the receiving
+    /// one may have.
     pub(super) fn take(
         &self,
         halves: (super::Receiver, super::Sender),
@@ -296,7 +298,8 @@ impl fmt::Debug for Far {
 }
 
 impl Far {
-    /// Ends the half, and waits until it has ended: its thread only hands it over. A thread that is gone has left pieces that nobody knows enough of.
+    /// Ends the half, and waits until it has ended: its thread only hands it over. A thread that is gone has left
+    /// pieces that nobody knows enough of.
     fn close(&self) -> (Outside, bool) {
         let (answer, handed) = mpsc::channel();
         let order = Order::End { number: self.number, answer };

@@ -102,7 +102,8 @@ pub(super) fn wait_for<'f>(descriptors: impl Iterator<Item = BorrowedFd<'f>>, ti
         .map(|descriptor| libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 })
         .collect();
     let time = libc::timespec { tv_sec: time.as_secs() as libc::time_t, tv_nsec: time.subsec_nanos().into() };
-    // SAFETY: the kernel writes to the entries of the list, which are as many as it is told. Being interrupted is no harm: whoever waits looks again.
+    // SAFETY: the kernel writes to the entries of the list, which are as many as it is told. Being interrupted is no
+    // harm: whoever waits looks again.
     unsafe { libc::ppoll(list.as_mut_ptr(), list.len() as libc::nfds_t, &time, std::ptr::null()) };
 }
 

@@ -1,8 +1,9 @@
-//! A ring with one producer and one consumer, without locks: between two threads, or between us and the kernel (AF_XDP has the same layout).
+//! A ring with one producer and one consumer, without locks: between two threads, or between us and the kernel (AF_XDP
+//! has the same layout).
 //!
-//! Two counters only ever grow (and wrap around): how many entries were put in, and how many were taken out. Each side writes its own with
-//! `Release` after it is done with the entries, and reads the other's with `Acquire` before it touches them. Each side remembers what it last saw of the
-//! other's counter and looks again only when that is used up.
+//! Two counters only ever grow (and wrap around): how many entries were put in, and how many were taken out. Each side
+//! writes its own with `Release` after it is done with the entries, and reads the other's with `Acquire` before it
+//! touches them. Each side remembers what it last saw of the other's counter and looks again only when that is used up.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -153,7 +154,8 @@ impl<T> Consumer<T> {
                 return None;
             }
         }
-        // SAFETY: it was published, so it is the consumer's until it is released, and it is taken once: the count goes on.
+        // SAFETY: it was published, so it is the consumer's until it is released, and it is taken once: the count goes
+        // on.
         let entry = unsafe { self.side.entry(self.next).read() };
         self.next = self.next.wrapping_add(1);
         Some(entry)
@@ -180,14 +182,16 @@ struct Owned<T> {
 // SAFETY: the two sides keep each other off each other's entries by the counters.
 unsafe impl<T: Send> Sync for Owned<T> {}
 
-/// A ring between two threads, with room for at least so many entries. Entries that nobody has taken when it goes are forgotten, not dropped.
+/// A ring between two threads, with room for at least so many entries. Entries that nobody has taken when it goes are
+/// forgotten, not dropped.
 pub(super) fn ring<T: Send + 'static>(least: u32) -> (Producer<T>, Consumer<T>) {
     let size = least.next_power_of_two();
     let entries = (0..size).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
     let owned = Arc::new(Owned::<T> { produced: Counter::default(), consumed: Counter::default(), entries });
     let entries = owned.entries.as_ptr().cast::<T>().cast_mut();
     let place = Place { produced: &owned.produced.0, consumed: &owned.consumed.0, entries, size };
-    // SAFETY: the ring lives as long as `owned`, which both sides keep; entries are in cells, which may be written to; there is one of each side.
+    // SAFETY: the ring lives as long as `owned`, which both sides keep; entries are in cells, which may be written to;
+    // there is one of each side.
     unsafe { (Producer::new(place, owned.clone()), Consumer::new(place, owned)) }
 }
 

@@ -1,8 +1,9 @@
-//! Ports by AF_XDP: the kernel (or the card itself, in zero-copy mode) puts frames into the pool's pieces and takes them from there; nothing is copied in user space.
+//! Ports by AF_XDP: the kernel (or the card itself, in zero-copy mode) puts frames into the pool's pieces and takes
+//! them from there; nothing is copied in user space.
 //!
-//! The whole pool is the memory (UMEM) of all sockets. The first socket registers it, the others share it. Each has four rings: pieces to be filled,
-//! frames received, frames to be sent, and pieces of frames that are gone. A port has a socket for each receive queue of its interface, and
-//! sends by the first.
+//! The whole pool is the memory (UMEM) of all sockets. The first socket registers it, the others share it. Each has
+//! four rings: pieces to be filled, frames received, frames to be sent, and pieces of frames that are gone. A port has
+//! a socket for each receive queue of its interface, and sends by the first.
 
 use super::bpf::{self, Attached, Sockets};
 use super::interface::Interface;
@@ -29,8 +30,8 @@ const SEND_BUDGET: u32 = SEND_RING;
 const XDP_MAX_TX_SKB_BUDGET: i32 = 9;
 /// Calls to send that one flush makes at most.
 const KICKS: usize = 64;
-/// The kernel lets go of a queue some time after its socket was closed, such as that of a switch that ran before. A switch that is forwarding
-/// does not wait for that.
+/// The kernel lets go of a queue some time after its socket was closed, such as that of a switch that ran before. A
+/// switch that is forwarding does not wait for that.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The shortest frame that the kernel sends.
 const SHORTEST: usize = 14;
@@ -189,7 +190,8 @@ impl Rings {
         let completion = place(&fd, region, &at.cr, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64, COMPLETION_RING)?;
         let receive = place(&fd, region, &at.rx, libc::XDP_PGOFF_RX_RING, RECEIVE_RING)?;
         let send = place(&fd, region, &at.tx, libc::XDP_PGOFF_TX_RING, SEND_RING)?;
-        // SAFETY: the kernel's rings, kept by their keepers. The kernel is the other side of each; there are no other users.
+        // SAFETY: the kernel's rings, kept by their keepers. The kernel is the other side of each; there are no other
+        // users.
         unsafe {
             Ok(Self {
                 fd: Arc::new(fd),
@@ -379,9 +381,11 @@ impl Receiver {
         outside
     }
 
-    /// Closes the sockets; the sending half must be closed before. Nothing is attached then, so the kernel writes to no piece.
+    /// Closes the sockets; the sending half must be closed before. Nothing is attached then, so the kernel writes to no
+    /// piece.
     pub(super) fn close(self) -> Closed {
-        // A program that is being started at this moment has our descriptors for a while: then the sockets are not closed with ours.
+        // A program that is being started at this moment has our descriptors for a while: then the sockets are not
+        // closed with ours.
         for queue in 0..self.queues.len() {
             let _ = self.sockets.remove(queue as u32);
         }
@@ -530,8 +534,9 @@ impl Sender {
         Outside { send_failures: self.failures, ..Outside::default() }
     }
 
-    /// Lets go of the socket when the kernel has no more to do with what it has taken. What it has not taken from the ring it never will, but what it has
-    /// taken, some drivers (virtio-net) read after `kick` has returned: without a word that it is sent, its piece cannot be used again.
+    /// Lets go of the socket when the kernel has no more to do with what it has taken. What it has not taken from the
+    /// ring it never will, but what it has taken, some drivers (virtio-net) read after `kick` has returned: without a
+    /// word that it is sent, its piece cannot be used again.
     pub(super) fn close(mut self) -> Closed {
         let untaken = self.send.waiting();
         let start = Instant::now();

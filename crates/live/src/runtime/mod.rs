@@ -22,7 +22,8 @@ use snapshots::Journal;
 use std::sync::mpsc::Receiver;
 use std::time;
 
-/// Looks for new settings and for ports that were opened or closed are so far apart. At most one change is made at a time.
+/// Looks for new settings and for ports that were opened or closed are so far apart. At most one change is made at a
+/// time.
 const LOOK: time::Duration = time::Duration::from_millis(1);
 /// Snapshots are at most so far apart.
 const SNAPSHOT: time::Duration = time::Duration::from_millis(50);

@@ -201,7 +201,8 @@ fn a_thousand_changes_under_load_lose_nothing() {
     accounted_for(&last, &world);
 }
 
-/// Headers that wait in the queues of their packets, come back, are pushed out: the books balance whatever is done to packets.
+/// Headers that wait in the queues of their packets, come back, are pushed out: the books balance whatever is done to
+/// packets.
 #[test]
 fn the_books_balance_in_every_way_of_trimming() {
     let set = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];

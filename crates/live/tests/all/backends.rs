@@ -115,7 +115,8 @@ fn frames() -> Vec<Vec<u8>> {
             if tags >= 1 {
                 frame.extend([0x81, 0x00, 0xa0 | tags, 0x07]);
             }
-            // Linux gives frames room for one tag of 802.1Q beyond the MTU, and takes no tags of frames that end right behind them.
+            // Linux gives frames room for one tag of 802.1Q beyond the MTU, and takes no tags of frames that end right
+            // behind them.
             let payload = match tags {
                 0 => payload,
                 1 => payload.max(2),
@@ -376,7 +377,8 @@ fn two_programs_cannot_have_an_interface_by_xdp() {
     assert!(error.contains("`sw`") && error.contains("stop that one"), "{error}");
 }
 
-/// The kernel of this machine leaves checksums to interfaces: they are completed, so that peers on veth work as they are.
+/// The kernel of this machine leaves checksums to interfaces: they are completed, so that peers on veth work as they
+/// are.
 #[test]
 fn partial_checksums_are_completed() {
     let (mut pool, mut attacher) = one_pair();
@@ -506,7 +508,8 @@ fn an_interface_belongs_to_one_switch() {
     }
 }
 
-/// Veth pairs have the rate of neither AF_XDP nor AF_PACKET alone: what receives by the one and sends by the other is fastest.
+/// Veth pairs have the rate of neither AF_XDP nor AF_PACKET alone: what receives by the one and sends by the other is
+/// fastest.
 #[test]
 fn what_is_fastest_is_chosen() {
     let (mut pool, mut attacher) = one_pair();

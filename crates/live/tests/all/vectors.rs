@@ -1,5 +1,5 @@
-//! The specification's examples as real frames through the data path: every packet gets the verdict, and leaves at the instant, that it
-//! must.
+//! The specification's examples as real frames through the data path: every packet gets the verdict, and leaves at the
+//! instant, that it must.
 
 use forebay_live::classify::{Classifier, Kind, Matches, Rule};
 use forebay_live::dataplane::{Dataplane, Forwarding, FrameObserver, NO_PORT, Parts, RankFrom, Treatment};
@@ -64,8 +64,8 @@ fn station(port: u8) -> Mac {
     Mac([2, 0, 0, 0, 1, port])
 }
 
-/// A UDP packet to the interface behind the port, with the kind as its code point, the flow as its source port, and the rank as its first 8
-/// bytes.
+/// A UDP packet to the interface behind the port, with the kind as its code point, the flow as its source port, and the
+/// rank as its first 8 bytes.
 fn frame(arrival: &Arrival, code_point: u8) -> Vec<u8> {
     let mut frame = station(arrival.port).0.to_vec();
     frame.extend([2, 0, 0, 0, 0, 2, 0x08, 0x00]);

@@ -190,8 +190,8 @@ fn the_candidate_is_chosen_again() {
     assert_eq!(verdicts(&occamy(500, 4), &arrivals), wanted);
 }
 
-/// Section 6: before FBA's first update `a_i = alpha_k`; the update comes after the picks and before the arrivals of its
-/// instant.
+/// Section 6: before FBA's first update `a_i = alpha_k`; the update comes after the picks and before the arrivals of
+/// its instant.
 #[test]
 fn fba_begins_with_alpha() {
     let policy = Policy::Fba { alpha: vec![1.0], groups: None, interval: US };
@@ -260,8 +260,8 @@ fn a_header_does_not_wait_at_an_idle_port() {
     assert_eq!(verdicts(&trimming, &arrivals), wanted);
 }
 
-/// Section 3: a packet that PIFO pushes out keeps its mark, one that it does not let in has none, and the queue's length
-/// is the one before PIFO made room.
+/// Section 3: a packet that PIFO pushes out keeps its mark, one that it does not let in has none, and the queue's
+/// length is the one before PIFO made room.
 #[test]
 fn pifo_and_marks() {
     let mut pifo = switch(1, 1, 9000, Policy::Cs, Scheduler::Pifo { capacity: 2 });

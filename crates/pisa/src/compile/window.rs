@@ -1,10 +1,11 @@
-//! Windows of recent values: several register arrays in a stage, one of which takes a value, and all of which say whether theirs was below
-//! it. Programs that rank packets have them, and most of their operations are these.
+//! Windows of recent values: several register arrays in a stage, one of which takes a value, and all of which say
+//! whether theirs was below it. Programs that rank packets have them, and most of their operations are these.
 
 use super::{Op, Span};
 use crate::names::word;
 
-/// Accesses of the form `to = array[index] { out mem < below; mem = from if position == number }` that follow each other.
+/// Accesses of the form `to = array[index] { out mem < below; mem = from if position == number }` that follow each
+/// other.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     pub(crate) index: u8,
@@ -30,7 +31,8 @@ pub(crate) struct Slot {
 /// Operations of one access.
 const LENGTH: usize = 4;
 
-/// An access of this form that begins at an operation: what it has in common with the others of its window, and its own part.
+/// An access of this form that begins at an operation: what it has in common with the others of its window, and its own
+/// part.
 fn access(ops: &[Op], at: usize, arrays: &[Span]) -> Option<([u8; 4], u32, Slot)> {
     let [
         Op::Read { index, array, .. },
@@ -46,7 +48,8 @@ fn access(ops: &[Op], at: usize, arrays: &[Span]) -> Option<([u8; 4], u32, Slot)
     is_one.then_some(([index, position, from, below], entries, Slot { base, number, to }))
 }
 
-/// Puts one operation in the place of the first of each window. The others stay where they are and are passed by, so that no jump has to change.
+/// Puts one operation in the place of the first of each window. The others stay where they are and are passed by, so
+/// that no jump has to change.
 pub(super) fn fuse(ops: &mut [Op], arrays: &[Span], windows: &mut Vec<Window>) {
     let mut at = 0;
     while at < ops.len() {

@@ -59,7 +59,8 @@ pub(crate) fn parse(file: &str, text: &str) -> Result<Syntax, Errors> {
     parser.end(last)
 }
 
-/// The tokens of a line, and of those that follow while a brace is open; a new line in braces is as good as a semicolon.
+/// The tokens of a line, and of those that follow while a brace is open; a new line in braces is as good as a
+/// semicolon.
 fn whole<'t>(first: &str, lines: &mut impl Iterator<Item = (usize, &'t str)>) -> Result<Vec<Token>, Fault> {
     let mut all = tokens(first)?;
     let is_open = |tokens: &[Token]| {

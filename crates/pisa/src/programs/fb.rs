@@ -191,7 +191,8 @@ impl FbProgram {
         Ok(())
     }
 
-    /// For all that can be counted, the power of two that is nearest to alpha / (queues at the port * queues of the priority).
+    /// For all that can be counted, the power of two that is nearest to alpha / (queues at the port * queues of the
+    /// priority).
     fn fill_shifts(&self, program: &mut Checked, facts: &Facts, groups: u64) -> Result<(), ProgramError> {
         let most = if self.single || groups == 1 { facts.all_queues() } else { self.largest_group(facts, groups) };
         for (number, alpha) in self.alpha.iter().enumerate() {

@@ -14,14 +14,16 @@ pub struct TableEntry {
     pub result: Vec<u64>,
 }
 
-/// A program of somebody's own. Its control plane gives constants and fills exact tables before the run; it starts no control packets.
+/// A program of somebody's own. Its control plane gives constants and fills exact tables before the run; it starts no
+/// control packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileProgram {
     /// The file, as errors name it.
     pub file: String,
     /// What is in it.
     pub text: String,
-    /// Constants. Those called `ports`, `queues`, `cell`, `buffer` (in cells) and `pipelines` are the chip's, unless they are given.
+    /// Constants. Those called `ports`, `queues`, `cell`, `buffer` (in cells) and `pipelines` are the chip's, unless
+    /// they are given.
     pub constants: Vec<(String, u64)>,
     /// Entries of exact tables.
     pub entries: Vec<TableEntry>,

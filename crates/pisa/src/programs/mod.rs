@@ -1,5 +1,5 @@
-//! The programs that come with the crate, and their control planes: each fills its program's tables, sets its meters, and says which
-//! control packets the chip's generators make.
+//! The programs that come with the crate, and their control planes: each fills its program's tables, sets its meters,
+//! and says which control packets the chip's generators make.
 
 mod aifo;
 mod deflect;
@@ -207,7 +207,8 @@ impl ProgramConfig {
         self
     }
 
-    /// Whether it cuts packets, for which headers need a queue of their own and deflection is on unless it is switched off.
+    /// Whether it cuts packets, for which headers need a queue of their own and deflection is on unless it is switched
+    /// off.
     pub fn trims(&self) -> bool {
         matches!(self, Self::Trim(_) | Self::TrimN(_) | Self::Deflect(_) | Self::TrimDepth(_))
     }

@@ -49,8 +49,8 @@ impl OccamyProgram {
         let free = facts.buffer * self.alpha;
         program.set_initial("bound", free)?;
         program.set_initial("bound_here", free)?;
-        // They start at different queues, so that they are spread over a round. What they sum up until they first come to the last queue is too little, which
-        // does no harm while the queues are empty.
+        // They start at different queues, so that they are spread over a round. What they sum up until they first come
+        // to the last queue is too little, which does no harm while the queues are empty.
         let generators = (0..self.syncs).map(|number| Generator {
             pipeline: 0,
             start: number * 1_000,

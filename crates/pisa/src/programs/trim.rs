@@ -57,8 +57,8 @@ describe! {
         pessimistic: Duration as Nanoseconds,
         /// How long it is half-pessimistic afterwards; three times as long by default, `"0us"`: not at all.
         half: Option<Duration> as OptionalNanoseconds,
-        /// The share of a port's rate that a pipeline lets through in pessimistic mode, in steps of a thousandth; 1 over
-        /// the number of pipelines by default, 0: trim all.
+        /// The share of a port's rate that a pipeline lets through in pessimistic mode, in steps of a thousandth; 1
+        /// over the number of pipelines by default, 0: trim all.
         share: Option<u64> as Thousandths; is_share,
         /// Who is told that a port is congested: all pipelines, the one that saw the deflected packet, or nobody, so
         /// that meters and deflection are all. `trim-sonic` knows `"all"` only.

@@ -7,8 +7,8 @@ use forebay_tm::{Bytes, describe};
 /// Settings of trimming by queue length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrimDepthProgram {
-    /// Packets are cut from this length of their queue on, in bytes. Default 9,000, six packets: what pipelines let in at
-    /// the same time has to find room behind the limit.
+    /// Packets are cut from this length of their queue on, in bytes. Default 9,000, six packets: what pipelines let in
+    /// at the same time has to find room behind the limit.
     pub limit: Bytes,
     /// The queue for headers. Default 0.
     pub header_queue: u64,

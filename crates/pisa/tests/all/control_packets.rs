@@ -88,6 +88,7 @@ fn fb_counts_no_further_than_its_table() {
         leave(&mut pipeline, queue / 8, queue % 8, 1_000);
     }
     go_around(&mut pipeline, &image, 1_000);
-    // 160 queues of 1,000 cells are congested, all at once: 888,576 cells are free, and 1 / (8 * 127) is a 1,024th of them. Without an end of counting it would be all of them.
+    // 160 queues of 1,000 cells are congested, all at once: 888,576 cells are free, and 1 / (8 * 127) is a 1,024th of
+    // them. Without an end of counting it would be all of them.
     assert!(!admits(&mut pipeline, 3, 3));
 }

@@ -1,4 +1,5 @@
-//! The programs that come with the crate: they fit the chips they are for, with the resources that are written down beside them.
+//! The programs that come with the crate: they fit the chips they are for, with the resources that are written down
+//! beside them.
 
 use forebay_pisa::Target;
 use forebay_pisa::programs::{Facts, ProgramConfig, TEXTS};

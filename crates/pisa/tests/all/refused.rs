@@ -1,7 +1,8 @@
 //! One bad program for each rule: what the chip cannot do is refused, with the line, the stage, and a remedy.
 //!
 //! A case is a file of `refused/`. Comments that begin with `#!` say what it is checked with: `#! target tofino2`,
-//! `#! constant ports 64`. The first `#>` comment is a part of the message, so that a snapshot cannot drift into another.
+//! `#! constant ports 64`. The first `#>` comment is a part of the message, so that a snapshot cannot drift into
+//! another.
 
 use forebay_pisa::{Program, Target};
 use std::path::Path;
@@ -61,8 +62,8 @@ fn the_longest_programs_are_refused_soon() {
     assert!(message.contains("4000 gateways (comparisons) are needed"), "{message}");
 }
 
-/// A file that is no program has an error on every line. The first ones are shown, and the names in it, however long, are compared with
-/// none.
+/// A file that is no program has an error on every line. The first ones are shown, and the names in it, however long,
+/// are compared with none.
 #[test]
 fn of_many_errors_the_first_are_shown() {
     let text = format!("program p\n{}", format!("{} : 32\n", "x".repeat(10_000)).repeat(1_000));

@@ -125,7 +125,8 @@ fn every_plot_is_drawn_and_every_control_works() {
     assert_eq!((&outcome["bars"], &outcome["rings"], &outcome["drops"]), (&9.into(), &9.into(), &1.into()));
     assert!(outcome["options"].as_u64().unwrap() > 30);
     assert_eq!(outcome["hidden"], serde_json::json!([1, "false"]));
-    // The map, the timeline and the flows that were hurt have their own choice of runs; the others have nothing left to draw.
+    // The map, the timeline and the flows that were hurt have their own choice of runs; the others have nothing left to
+    // draw.
     assert_eq!(outcome["allHidden"], 7);
     assert_inside(&outcome);
     assert_eq!(outcome["again"], true);
@@ -159,7 +160,7 @@ fn seeds_and_baselines_can_be_chosen() {
     assert!(!table("seed").contains('\u{b1}') && !table("seed").contains("better"), "{}", table("seed"));
     assert_ne!(table("baseline"), table("written"));
     assert!(outcome["notes"]["seed"].as_str().unwrap().contains("Seed 1 alone"), "{}", outcome["notes"]);
-    assert!(outcome["notes"]["baseline"].as_str().unwrap().contains("difference to fb"), "{}", outcome["notes"]);
+    assert!(outcome["notes"]["baseline"].as_str().unwrap().contains("difference from fb"), "{}", outcome["notes"]);
     // The inside of a run is that of the first seed, or of the one that is chosen.
     let map = |step: &str| outcome["maps"][step].as_u64().unwrap();
     assert!(map("written") == map("seed") && map("seed") != map("second") && map("again") == map("seed"));

@@ -1,8 +1,8 @@
-//! One switch under traffic that is almost a fluid: small packets at constant rates, some queues overloaded for ever, and
-//! then a burst.
+//! One switch under traffic that is almost a fluid: small packets at constant rates, some queues overloaded for ever,
+//! and then a burst.
 //!
-//! The core alone, with its wires: what arrives, arrives at the switch. A packet is a few thousandths of the buffer or less,
-//! and that is how far a queue may be from where the fluid would be.
+//! The core alone, with its wires: what arrives, arrives at the switch. A packet is a few thousandths of the buffer or
+//! less, and that is how far a queue may be from where the fluid would be.
 
 use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Silent};
@@ -119,15 +119,16 @@ impl Fluid {
         Ok(())
     }
 
-    /// Lets so much time pass that overloaded queues are where they stay: a port sends the buffer in `B / PORT`, and within
-    /// that time the queues of an overloaded port would have filled it; what is above its threshold is gone after as long
-    /// again.
+    /// Lets so much time pass that overloaded queues are where they stay: a port sends the buffer in `B / PORT`, and
+    /// within that time the queues of an overloaded port would have filled it; what is above its threshold is gone
+    /// after as long again.
     pub(crate) fn settle(&mut self) -> Result<(), String> {
         let buffer = self.driver.tm().config().buffer.as_f64();
         self.run(2.5 * buffer * BITS / PORT)
     }
 
-    /// A burst of `rate` bits per second to a queue, for as long as it loses nothing, but for `most` seconds at the most.
+    /// A burst of `rate` bits per second to a queue, for as long as it loses nothing, but for `most` seconds at the
+    /// most.
     pub(crate) fn burst_until_loss(
         &mut self,
         (port, queue): (usize, usize),

@@ -6,8 +6,8 @@ use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
 use forebay_tm::TmConfig;
 
-/// Runs the traffic of a run again, with each chip's ideal in the chip's place, changed by `change`. Traffic that does not react to the network arrives at
-/// the switches at the same instants.
+/// Runs the traffic of a run again, with each chip's ideal in the chip's place, changed by `change`. Traffic that does
+/// not react to the network arrives at the switches at the same instants.
 pub(super) fn ideal(run: &Run<'_>, change: impl Fn(&mut TmConfig)) -> Result<RunResult, String> {
     let scenario = without_chips(run.scenario, change)?;
     Ok(engine::run(&scenario, run.plan, &mut |_| true))

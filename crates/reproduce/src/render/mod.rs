@@ -1,4 +1,5 @@
-//! What is shown of a reproduction: a terminal's tables, and an index with a page for each paper, in Markdown with pictures and in HTML.
+//! What is shown of a reproduction: a terminal's tables, and an index with a page for each paper, in Markdown with
+//! pictures and in HTML.
 
 pub mod html;
 pub mod markdown;
@@ -191,7 +192,8 @@ pub(crate) fn views<'r>(papers: &'r [Paper], all: &'r Reproduction) -> Vec<(&'r 
     views.filter(|(_, views)| !views.is_empty()).collect()
 }
 
-/// All files of a reproduction, by their names below one directory; `scenarios` leads from there to the papers' scenario files.
+/// All files of a reproduction, by their names below one directory; `scenarios` leads from there to the papers'
+/// scenario files.
 pub fn files(papers: &[Paper], all: &Reproduction, scenarios: &str) -> Vec<(String, Vec<u8>)> {
     let views = views(papers, all);
     let mut files = vec![

@@ -1,4 +1,5 @@
-//! Plots as SVG: axes with units, a mark for each point, bars of the 95% interval, a legend, and the numbers as tooltips.
+//! Plots as SVG: axes with units, a mark for each point, bars of the 95% interval, a legend, and the numbers as
+//! tooltips.
 
 use super::html::escape;
 use crate::panel::{Axis, Form, Plot, PlotPoint, Series};

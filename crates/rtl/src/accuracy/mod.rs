@@ -1,8 +1,9 @@
 //! How far thresholds made of shifts are from the formulas.
 //!
-//! Over a grid of states, the ratio of the unit's threshold to the formula's. On random traffic through the core, how many
-//! packets would get another verdict from the unit, which is only asked ([`Accuracy::product`], [`Accuracy::whole`]). And on
-//! the same traffic through a switch in which the unit decides, what becomes of the packets there ([`Accuracy::closed`]).
+//! Over a grid of states, the ratio of the unit's threshold to the formula's. On random traffic through the core, how
+//! many packets would get another verdict from the unit, which is only asked ([`Accuracy::product`],
+//! [`Accuracy::whole`]). And on the same traffic through a switch in which the unit decides, what becomes of the
+//! packets there ([`Accuracy::closed`]).
 
 mod asked;
 mod closed;

@@ -59,8 +59,8 @@ impl AbmUnit {
         product(remaining, alpha_shift, &expand(share, n << self.size.shares, self.size.terms), self.size.cells)
     }
 
-    /// The end of a cycle, with what happened in it: cells sent by queues, and whether these are empty now; and a packet
-    /// with its queue's alpha, the length it found and its threshold.
+    /// The end of a cycle, with what happened in it: cells sent by queues, and whether these are empty now; and a
+    /// packet with its queue's alpha, the length it found and its threshold.
     pub fn tick(&mut self, sent: &[(usize, u64, bool)], judged: Option<(usize, u64, u64)>) {
         let queues = self.sent.len() as u64;
         let ends = (self.now < queues).then_some(self.now as usize);

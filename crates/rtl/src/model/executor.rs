@@ -24,8 +24,8 @@ impl Executor {
         if let Self::Free(cells) = self { cells.front().copied() } else { None }
     }
 
-    /// The end of a cycle. `start`: cycle 1 was granted for this queue; `packet`: the cells of the packet that left in cycle 2, if it
-    /// was not aborted; `frees`: a cell was given back.
+    /// The end of a cycle. `start`: cycle 1 was granted for this queue; `packet`: the cells of the packet that left in
+    /// cycle 2, if it was not aborted; `frees`: a cell was given back.
     pub fn tick(&mut self, start: Option<usize>, packet: Option<VecDeque<u32>>, frees: bool) {
         *self = match std::mem::replace(self, Self::Idle) {
             Self::Idle => start.map_or(Self::Idle, Self::Advance),

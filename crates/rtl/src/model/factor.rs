@@ -12,7 +12,8 @@ pub struct Digit {
     pub shift: u32,
 }
 
-/// `numerator / denominator`, at most 1, as up to `terms` digits, each the nearest power of two to what is still missing.
+/// `numerator / denominator`, at most 1, as up to `terms` digits, each the nearest power of two to what is still
+/// missing.
 pub fn expand(numerator: u64, denominator: u64, terms: usize) -> Vec<Digit> {
     let mut rest = ((numerator << FRACTION) / denominator) as i64;
     let mut digits = Vec::new();

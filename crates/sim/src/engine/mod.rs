@@ -217,7 +217,8 @@ impl Control<'_> {
         }
     }
 
-    // ---- Failures ----------------------------------------------------------------------------------------------------
+    // ---- Failures
+    // ----------------------------------------------------------------------------------------------------
 
     /// All changes of the network in order of time: failures and repairs, and the new routes that follow them.
     fn changes(&self) -> Vec<(Instant, Option<Change>)> {
@@ -250,7 +251,8 @@ impl Control<'_> {
         }
     }
 
-    // ---- Results -----------------------------------------------------------------------------------------------------
+    // ---- Results
+    // -----------------------------------------------------------------------------------------------------
 
     fn finish(&mut self, end: Instant, whole: Part, sink: &mut dyn SampleSink) -> RunResult {
         let Part { mut net, mut hosts, mut switches, .. } = whole;

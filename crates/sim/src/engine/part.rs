@@ -80,7 +80,8 @@ impl Part {
         self.now().min(self.net.wires.first_to_leave().1)
     }
 
-    // ---- Several partitions ------------------------------------------------------------------------------------------
+    // ---- Several partitions
+    // ------------------------------------------------------------------------------------------
 
     /// One of several partitions handles its events up to an instant. What leaves it until then is in the mail
     /// afterwards. `first` is the time of the earliest event of the whole network, by which epochs begin.

@@ -152,7 +152,8 @@ impl Host {
         self.nic.lossless().map(|lossless| lossless.totals(class, end))
     }
 
-    // ---- Flows start -------------------------------------------------------------------------------------------------
+    // ---- Flows start
+    // -------------------------------------------------------------------------------------------------
 
     #[inline(never)]
     fn starts_due(&mut self, now: Instant, mut cx: HostContext<'_>) {
@@ -179,7 +180,8 @@ impl Host {
         self.pump(now, number, cx);
     }
 
-    // ---- Packets come in ---------------------------------------------------------------------------------------------
+    // ---- Packets come in
+    // ---------------------------------------------------------------------------------------------
 
     #[inline(always)]
     fn receive(&mut self, now: Instant, slot: Slot, mut cx: HostContext<'_>) {

@@ -12,7 +12,8 @@ use crate::transport::{Sender, Wake};
 use forebay_tm::Instant;
 
 impl Host {
-    /// Sends what a sender has to send, and sees to its timer. As long as the wire takes all of it at once, that is little work.
+    /// Sends what a sender has to send, and sees to its timer. As long as the wire takes all of it at once, that is
+    /// little work.
     #[inline(always)]
     pub(super) fn pump(&mut self, now: Instant, number: u32, mut cx: HostContext<'_>) {
         if self.nic.has_waiting() || cx.net.watched {

@@ -25,7 +25,8 @@ pub(super) enum Purpose {
 pub(super) struct Timer {
     pub(super) at: Instant,
     pub(super) purpose: Purpose,
-    /// The flow's hash: what orders timers of one instant. The numbers of closed-loop clients' flows depend on which host was first.
+    /// The flow's hash: what orders timers of one instant. The numbers of closed-loop clients' flows depend on which
+    /// host was first.
     pub(super) hash: u32,
     pub(super) flow: u32,
 }

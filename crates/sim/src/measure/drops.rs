@@ -1,8 +1,8 @@
 //! Packets that switches dropped, one by one, and who held the buffer then.
 //!
-//! Who holds a buffer is found by a walk over the packets in it. It is made at a drop, unless the buffer is nearly what it was at the walk
-//! before: at most a quarter of its packets have left, and its occupancy has changed by no more than a quarter. So the walks
-//! cost a share of what the packets themselves cost, however many are dropped.
+//! Who holds a buffer is found by a walk over the packets in it. It is made at a drop, unless the buffer is nearly what
+//! it was at the walk before: at most a quarter of its packets have left, and its occupancy has changed by no more than
+//! a quarter. So the walks cost a share of what the packets themselves cost, however many are dropped.
 
 use crate::flow::NONE;
 use forebay_tm::{Bytes, Instant, Reason};
@@ -38,8 +38,8 @@ pub struct DropRecord {
     pub holders: u32,
 }
 
-/// A part of a buffer: what one flow had in it, or all flows of a class that have no part of their own. All parts of a walk together are all
-/// packets that waited.
+/// A part of a buffer: what one flow had in it, or all flows of a class that have no part of their own. All parts of a
+/// walk together are all packets that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HolderRecord {
     /// The number of the walk, in the order of time.
@@ -61,7 +61,8 @@ pub struct HolderRecord {
 /// Flows with the most bytes that have a part of their own.
 const TOP_FLOWS: usize = 8;
 
-/// A walk serves until one in so many of the packets that it met have left, or the occupancy has changed by as large a share.
+/// A walk serves until one in so many of the packets that it met have left, or the occupancy has changed by as large a
+/// share.
 const FRESH: u64 = 4;
 
 /// The buffer as it was at the last walk.
@@ -86,7 +87,8 @@ struct Held {
 #[derive(Debug, Default)]
 struct Walk {
     packets: u64,
-    /// For each flow, where in `held` stands what it has in the class that was met last. It is right if it is this flow that stands there.
+    /// For each flow, where in `held` stands what it has in the class that was met last. It is right if it is this flow
+    /// that stands there.
     place: Vec<u32>,
     held: Vec<Held>,
 }

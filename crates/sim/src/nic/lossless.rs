@@ -1,7 +1,7 @@
 //! Queues of a host that a switch can pause: fair queueing among the flows of each class, and the classes in turn.
 //!
-//! Nothing is handed to the wire ahead of time, and a flow has no more than two full packets waiting. So a paused host keeps its senders
-//! from sending, as the hardware of RDMA does.
+//! Nothing is handed to the wire ahead of time, and a flow has no more than two full packets waiting. So a paused host
+//! keeps its senders from sending, as the hardware of RDMA does.
 
 use super::fq::Fq;
 use super::{Departure, End};

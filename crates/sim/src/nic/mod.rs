@@ -1,12 +1,13 @@
 //! What stands between the transports of a host and its link: a queueing discipline, and below it the wire.
 //!
-//! What is on the wire has its time: when a packet handed to it arrives is known at once, and nothing can overtake it any more. So little is
-//! handed to it ahead of time (byte queue limits), and the rest waits in the queueing discipline, where the order can still change. As
-//! long as the wire has room and nothing waits, a packet goes straight to the wire, and there is no event. Else there is one for the instant
-//! at which the wire has sent all that it has; it then gets as much as it may have.
+//! What is on the wire has its time: when a packet handed to it arrives is known at once, and nothing can overtake it
+//! any more. So little is handed to it ahead of time (byte queue limits), and the rest waits in the queueing
+//! discipline, where the order can still change. As long as the wire has room and nothing waits, a packet goes straight
+//! to the wire, and there is no event. Else there is one for the instant at which the wire has sent all that it has; it
+//! then gets as much as it may have.
 //!
-//! A transport is not asked for more while its flow has enough waiting here (TCP small queues); it is asked again when a packet of
-//! its flow goes to the wire.
+//! A transport is not asked for more while its flow has enough waiting here (TCP small queues); it is asked again when
+//! a packet of its flow goes to the wire.
 
 mod fifo;
 mod fq;
@@ -174,7 +175,8 @@ impl Nic {
         self.enqueue(now, metadata, from, cx)
     }
 
-    /// As [`Nic::wait`], for callers that rarely need it: the metadata is made again, so that they have it in no memory.
+    /// As [`Nic::wait`], for callers that rarely need it: the metadata is made again, so that they have it in no
+    /// memory.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_unlabeled(

@@ -10,8 +10,8 @@ use forebay_settings::{Diagnostic, known_lines, quoted, setting_lines, write_swi
 use forebay_tm::described::Described;
 use std::fmt::Display;
 
-/// A scenario file, changed by arguments as [`Scenario::read`] does, as a file that needs no arguments and reads back to the same
-/// scenario.
+/// A scenario file, changed by arguments as [`Scenario::read`] does, as a file that needs no arguments and reads back
+/// to the same scenario.
 ///
 /// Workloads and failures are written as they were given, not with their defaults.
 pub fn describe(file: &str, text: &str, sets: &[(String, String)]) -> Result<String, Diagnostic> {

@@ -302,8 +302,9 @@ impl<'d> Switches<'d> {
         Ok(config)
     }
 
-    /// Classes that mean something at every switch: a class is a queue of each port, or a packet class of its policy or of its ranks' weights.
-    /// Where all classes share one queue and nothing tells them apart, there is no limit; where that is so everywhere, one class is all.
+    /// Classes that mean something at every switch: a class is a queue of each port, or a packet class of its policy or
+    /// of its ranks' weights. Where all classes share one queue and nothing tells them apart, there is no limit; where
+    /// that is so everywhere, one class is all.
     pub(super) fn classes(setups: &[SwitchSetup]) -> usize {
         let of_rank = |buffer: &ValidConfig| match &buffer.rank {
             RankConfig::Stfq(StfqConfig { flow_weights: PerQueue::Each(weights) }) => Some(weights.len()),
@@ -342,9 +343,9 @@ impl<'d> Switches<'d> {
         queues.filter(|queues| *queues > 1).min().unwrap_or(1)
     }
 
-    /// What stands in front of the hosts' links, for packets of up to so many bytes. Managed queues are one for each class, or one for all.
-    /// What `[nic]` does not say of them: as many as the switches' ports have, the scheduler of all switches if those are several, and
-    /// complete sharing.
+    /// What stands in front of the hosts' links, for packets of up to so many bytes. Managed queues are one for each
+    /// class, or one for all. What `[nic]` does not say of them: as many as the switches' ports have, the scheduler of
+    /// all switches if those are several, and complete sharing.
     pub(super) fn nic(
         &self,
         plan: &NetworkPlan,

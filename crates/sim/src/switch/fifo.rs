@@ -1,5 +1,5 @@
-//! Switches in which it is known on arrival when a packet leaves ([`FifoTm`]): it is put on the wire at once, and the end of its
-//! transmission is no event.
+//! Switches in which it is known on arrival when a packet leaves ([`FifoTm`]): it is put on the wire at once, and the
+//! end of its transmission is no event.
 
 use super::forwarding::Forwarding;
 use super::{Rejected, SwitchKind};

@@ -24,7 +24,8 @@ pub(crate) struct Forwarding {
     pub(crate) number: u32,
     pub(crate) ports: Vec<Port>,
     ports_per_buffer: usize,
-    /// The link that its port 0 receives from; those of the other ports follow, then those that come from the switch itself.
+    /// The link that its port 0 receives from; those of the other ports follow, then those that come from the switch
+    /// itself.
     pub(crate) first_incoming: u32,
     /// Of each buffer.
     pub(crate) at_drops: Vec<AtDrops>,
@@ -35,7 +36,8 @@ pub(crate) struct Forwarding {
 }
 
 impl Forwarding {
-    /// `out` are the links that the ports send on; those that they receive from stand together, from `first_incoming` on.
+    /// `out` are the links that the ports send on; those that they receive from stand together, from `first_incoming`
+    /// on.
     pub(super) fn new(number: u32, setup: &SwitchSetup, out: &[u32], first_incoming: u32, seed: u64) -> Self {
         let port = |(port, out): (usize, &u32)| {
             Port::new(*out, (port / setup.ports_per_buffer) as u32, (port % setup.ports_per_buffer) as u32)
@@ -106,8 +108,8 @@ fn spread(paths: PathChoice, salt: u32, packet: &mut Packet, count: usize, rando
     if paths == PathChoice::SprayRandom {
         return (random.unit() * count as f64) as usize;
     }
-    // One after the other, from a start of the flow's own. A packet that was spread over `count` next hops before moves on here only once
-    // in `count` packets, so that all combinations are taken.
+    // One after the other, from a start of the flow's own. A packet that was spread over `count` next hops before moves
+    // on here only once in `count` packets, so that all combinations are taken.
     let rounds = (0..packet.spreads).fold(packet.seq as usize, |rounds, _| rounds / count);
     packet.spreads += 1;
     ((mix(u64::from(packet.hash ^ salt)) >> 33) as usize + rounds) % count

@@ -1,7 +1,8 @@
-//! A switch with both sides of the buffer: a priority group that is full pauses the sender of its port (priority flow control).
+//! A switch with both sides of the buffer: a priority group that is full pauses the sender of its port (priority flow
+//! control).
 //!
-//! What groups ask for goes out as frames ahead of data: behind the packet that is being sent, if there is one. Frames that come in
-//! pause queues of the port they come by. The watchdog of a port is in `watchdog.rs`.
+//! What groups ask for goes out as frames ahead of data: behind the packet that is being sent, if there is one. Frames
+//! that come in pause queues of the port they come by. The watchdog of a port is in `watchdog.rs`.
 
 use super::forwarding::Forwarding;
 use super::holdings::{Holdings, Victims};
@@ -320,7 +321,8 @@ impl LosslessSwitch {
         waits
     }
 
-    // ---- Pause ---------------------------------------------------------------------------------------------------------
+    // ---- Pause
+    // ---------------------------------------------------------------------------------------------------------
 
     /// Tells senders what groups ask for. What a group takes back in the same instant is not told.
     fn ask<const NODES: usize>(&mut self, now: Instant, mut cx: Context<'_, NODES>) {

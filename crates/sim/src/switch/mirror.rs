@@ -1,8 +1,8 @@
 //! Mirror on drop: a switch that cannot trim keeps the headers of the packets that its traffic managers reject.
 //!
-//! The header of a rejected packet goes to the recirculation port of the pipeline that the packet came in by, a link from the switch to
-//! itself with a queue in front of it. When it comes out it arrives once more, at the port that had no room for its packet: this port is
-//! the destination on its metadata.
+//! The header of a rejected packet goes to the recirculation port of the pipeline that the packet came in by, a link
+//! from the switch to itself with a queue in front of it. When it comes out it arrives once more, at the port that had
+//! no room for its packet: this port is the destination on its metadata.
 
 use super::plain::{PlainSwitch, Rejected};
 use super::{Forwarding, SwitchKind, like_its_switch};
@@ -36,8 +36,8 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// The mirror of a switch with so many ports. The recirculation links follow the links that the switch receives from, and their
-    /// slots those of its ports.
+    /// The mirror of a switch with so many ports. The recirculation links follow the links that the switch receives
+    /// from, and their slots those of its ports.
     fn new(setup: &MirrorSetup, Forwarding { number, ports, first_incoming, .. }: &Forwarding) -> Self {
         let ports = ports.len();
         let pipelines = (0..setup.pipelines(ports)).map(|pipeline| Recirculation {
@@ -54,14 +54,15 @@ impl Mirror {
         Self { setup: setup.clone(), pipelines: pipelines.collect() }
     }
 
-    /// Whether the header of a packet that was rejected for this reason is kept: headers, ACKs and what no buffer could ever hold
-    /// are not.
+    /// Whether the header of a packet that was rejected for this reason is kept: headers, ACKs and what no buffer could
+    /// ever hold are not.
     pub(crate) fn wants(packet: &Packet, reason: Reason) -> bool {
         packet.kind == Kind::Data && !packet.has(flag::TRIMMED) && reason != Reason::Oversize
     }
 
-    /// Cuts a packet that came in by a port and found no room at another, and sends its header around. Returns `None` if there is no
-    /// room in front of the recirculation port, either; else perhaps an event for a slot among the switch's arrivals.
+    /// Cuts a packet that came in by a port and found no room at another, and sends its header around. Returns `None`
+    /// if there is no room in front of the recirculation port, either; else perhaps an event for a slot among the
+    /// switch's arrivals.
     fn recirculate(
         &mut self,
         now: Instant,
@@ -114,7 +115,8 @@ impl MirrorSwitch {
         self.mirror.pipelines.iter().map(|port| port.record)
     }
 
-    /// Sends the header of a packet that came in by a port and was rejected around, if there is room. Returns whether it did.
+    /// Sends the header of a packet that came in by a port and was rejected around, if there is room. Returns whether
+    /// it did.
     #[cold]
     fn mirrors<const NODES: usize>(
         &mut self,

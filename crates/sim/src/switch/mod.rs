@@ -1,8 +1,9 @@
 //! A switch: the traffic managers of its ports, between its links.
 //!
-//! [`PlainSwitch`] is that and nothing else. The others do more, by what they have around one: [`MirrorSwitch`] keeps the headers of packets
-//! that were dropped, [`ChipSwitch`] runs a program, [`LosslessSwitch`] has both sides of the buffer and pauses its senders, [`ScriptedSwitch`] plays a script. [`FifoSwitch`] is a plain one of FIFO queues that is
-//! faster.
+//! [`PlainSwitch`] is that and nothing else. The others do more, by what they have around one: [`MirrorSwitch`] keeps
+//! the headers of packets that were dropped, [`ChipSwitch`] runs a program, [`LosslessSwitch`] has both sides of the
+//! buffer and pauses its senders, [`ScriptedSwitch`] plays a script. [`FifoSwitch`] is a plain one of FIFO queues that
+//! is faster.
 
 mod drops;
 mod fifo;
@@ -50,16 +51,19 @@ pub(crate) trait SwitchKind {
     /// What can be seen of a buffer.
     fn view(&self, buffer: usize) -> &dyn View;
 
-    /// Lets the buffers do what was due before an instant. It would be done at the next arrival or departure, with the same outcome.
+    /// Lets the buffers do what was due before an instant. It would be done at the next arrival or departure, with the
+    /// same outcome.
     fn settle_before(&mut self, until: Instant, net: &mut Net);
 
     /// The run ends.
     fn end(&mut self, _at: Instant) {}
 
-    /// The event of a slot in the lower half is due: a port has sent what it sent, or, behind the ports, something of its own.
+    /// The event of a slot in the lower half is due: a port has sent what it sent, or, behind the ports, something of
+    /// its own.
     fn due<const NODES: usize>(&mut self, _now: Instant, _slot: usize, _cx: Context<'_, NODES>) {}
 
-    /// A packet has come in by a link: those of the ports, then those that come from the switch itself. Returns it if no queue has taken it.
+    /// A packet has come in by a link: those of the ports, then those that come from the switch itself. Returns it if
+    /// no queue has taken it.
     fn arrive<const NODES: usize>(
         &mut self,
         now: Instant,
@@ -124,7 +128,8 @@ fn run_sized<K: SwitchKind, const NODES: usize>(
     }
 }
 
-/// Runs the loop that was made for the slots of an event queue: one of these numbers of slots, or the most that there can be.
+/// Runs the loop that was made for the slots of an event queue: one of these numbers of slots, or the most that there
+/// can be.
 macro_rules! run_for_slots {
     ($switch:expr, $events:expr, $horizon:expr, $net:expr, [$($slots:literal)*]) => {
         match $events.slots() {
@@ -170,8 +175,9 @@ macro_rules! each_kind {
 }
 
 impl Switch {
-    /// `out` are the links that its ports send on. Those that they receive from stand together, from `first_incoming` on; recirculation
-    /// links follow. A packet may be put on the wire long before it is sent if nobody would `watch` it meanwhile.
+    /// `out` are the links that its ports send on. Those that they receive from stand together, from `first_incoming`
+    /// on; recirculation links follow. A packet may be put on the wire long before it is sent if nobody would `watch`
+    /// it meanwhile.
     pub(crate) fn new(
         number: u32,
         setup: &SwitchSetup,
@@ -205,9 +211,9 @@ impl Switch {
         is_plain && !watch && setup.buffers.iter().all(FifoTm::suits)
     }
 
-    /// The slots of its event queue. A switch of FIFOs has arrivals only. Others have the ends of transmissions in the lower half,
-    /// arrivals in the upper half; ports inside the switch come last in both. Switches that mirror or play a script have all there can
-    /// be, programmable chips and those that pause one of a few numbers.
+    /// The slots of its event queue. A switch of FIFOs has arrivals only. Others have the ends of transmissions in the
+    /// lower half, arrivals in the upper half; ports inside the switch come last in both. Switches that mirror or play
+    /// a script have all there can be, programmable chips and those that pause one of a few numbers.
     pub(crate) fn slots(ports: usize, setup: &SwitchSetup, watch: bool) -> Slots {
         if Self::is_fifo(setup, watch) {
             return Slots { count: ports.next_power_of_two(), first_arrival: 0 };

@@ -92,7 +92,8 @@ impl PlainSwitch {
         None
     }
 
-    /// Sees to everything about an arrival that is not simply a packet that passes or waits. Returns the verdict if no queue has taken it.
+    /// Sees to everything about an arrival that is not simply a packet that passes or waits. Returns the verdict if no
+    /// queue has taken it.
     #[inline(never)]
     fn after_offer<const NODES: usize>(
         &mut self,
@@ -148,7 +149,8 @@ impl PlainSwitch {
         let packet = cx.net.wires.arena.get_mut(slot);
         let flow = packet.flow;
         let source = cx.net.flows.source(flow);
-        // A header that finds no room on its way back either, and an ACK, which goes there anyway, cannot be turned around.
+        // A header that finds no room on its way back either, and an ACK, which goes there anyway, cannot be turned
+        // around.
         if dropped.is_some() || packet.to == source {
             cx.net.flows.dropped(flow);
             self.note_drop(now, self.forwarding.ports[port].buffer as usize);
@@ -168,7 +170,8 @@ impl PlainSwitch {
         self.forward(now, metadata, cx);
     }
 
-    /// Counts and traces what became of a packet that was not simply queued. Returns whether it waits here, whole or in part.
+    /// Counts and traces what became of a packet that was not simply queued. Returns whether it waits here, whole or in
+    /// part.
     #[cold]
     #[inline(never)]
     pub(crate) fn settle_arrival(
@@ -283,7 +286,8 @@ impl PlainSwitch {
         self.settle_losses(buffer, net);
     }
 
-    /// A port that sends nothing although it is idle: if it has packets, none of which may leave yet, it is woken when one may.
+    /// A port that sends nothing although it is idle: if it has packets, none of which may leave yet, it is woken when
+    /// one may.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_eligible<const NODES: usize>(

@@ -1,4 +1,5 @@
-//! A switch that plays a script: it holds packets for half a round trip, does to some of them what the script says, and keeps what it saw.
+//! A switch that plays a script: it holds packets for half a round trip, does to some of them what the script says, and
+//! keeps what it saw.
 
 use super::plain::PlainSwitch;
 use super::{Forwarding, Rejected, SwitchKind, like_its_switch};

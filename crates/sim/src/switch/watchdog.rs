@@ -1,5 +1,5 @@
-//! The PFC watchdog of a switch's ports: it sees classes that have packets and stay paused, drops or sends their packets, and restores
-//! them when nobody pauses them any more.
+//! The PFC watchdog of a switch's ports: it sees classes that have packets and stay paused, drops or sends their
+//! packets, and restores them when nobody pauses them any more.
 
 use super::lossless::Due;
 use super::lossless_timers::Timers;

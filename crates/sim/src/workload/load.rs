@@ -2,11 +2,11 @@
 //!
 //! Load is offered data over capacity, in one of two definitions:
 //!
-//! * of the **host links**: the data that the hosts send, over the sum of the rates of the sending hosts' own links. All
-//!   flows count.
-//! * of the **uplinks**: the data that leaves the senders' racks, over the sum of the rates of all links from the senders'
-//!   top-of-rack switches to other switches. Flows within a rack do not count. This is the load of the ABM paper's
-//!   evaluation.
+//! * of the **host links**: the data that the hosts send, over the sum of the rates of the sending hosts' own links.
+//!   All flows count.
+//! * of the **uplinks**: the data that leaves the senders' racks, over the sum of the rates of all links from the
+//!   senders' top-of-rack switches to other switches. Flows within a rack do not count. This is the load of the ABM
+//!   paper's evaluation.
 //!
 //! Data is payload, or bytes on the wire: payload plus the header of every packet. Either way it is what flows bring
 //! along: responses (ACKs), retransmissions and gaps between frames do not count. Reports give both.
@@ -278,8 +278,8 @@ pub fn expected_load(
     any.then(|| offered.report())
 }
 
-/// The busiest link, if workloads ask it in the long run for more than it can carry; those that allow for that do not make an
-/// error alone.
+/// The busiest link, if workloads ask it in the long run for more than it can carry; those that allow for that do not
+/// make an error alone.
 pub fn overload(
     workloads: &[WorkloadConfig],
     network: &NetworkPlan,

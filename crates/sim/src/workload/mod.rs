@@ -97,8 +97,8 @@ pub trait WorkloadSettings: Clone + Debug + PartialEq + Send + Sync + 'static {
         0.0
     }
 
-    /// Adds what it offers in the long run; false if it has no long run. Too much is refused, unless `allow_overload`, which is one of its
-    /// keys then, is set.
+    /// Adds what it offers in the long run; false if it has no long run. Too much is refused, unless `allow_overload`,
+    /// which is one of its keys then, is set.
     fn offer(&self, _offered: &mut Offered<'_>, _packets: &Common) -> bool {
         false
     }

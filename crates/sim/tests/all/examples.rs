@@ -22,7 +22,8 @@ fn run(name: &str, sets: &[(&str, &str)]) -> (Scenario, TrafficPlan, RunResult) 
     (scenario, plan, result)
 }
 
-/// Runs a scenario whose packets may be sprayed: a short last packet on a path of its own comes before the ideal time, which has one path.
+/// Runs a scenario whose packets may be sprayed: a short last packet on a path of its own comes before the ideal time,
+/// which has one path.
 fn run_sprayed(name: &str, sets: &[(&str, &str)]) -> (Scenario, TrafficPlan, RunResult) {
     let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let scenario = Scenario::read(name, &text(name), &sets).unwrap_or_else(|error| panic!("{error}"));

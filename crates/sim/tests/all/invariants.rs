@@ -143,7 +143,8 @@ fn assert_drops_are_kept(result: &RunResult, what: &str) {
         let walk = result.holders.iter().filter(|part| part.walk == drop.holders);
         let held: u64 = walk.clone().map(|part| part.bytes).sum();
         let near = drop.used.get();
-        // The walk was made when the buffer was nearly as full: a list serves until the occupancy has changed by a quarter.
+        // The walk was made when the buffer was nearly as full: a list serves until the occupancy has changed by a
+        // quarter.
         assert!(held.abs_diff(near) <= held / 4 + 1_600, "{what}: {held} of {near}: {drop:?}");
         assert!(
             walk.clone().all(|part| (part.switch, part.buffer) == (drop.switch, drop.buffer) && part.at <= drop.at)

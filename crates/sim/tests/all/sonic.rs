@@ -187,7 +187,8 @@ fn what_cannot_be_is_refused_at_its_line() {
     }
 }
 
-/// A switch that trims has no ingress side in the simulator: without lossless PGs that is said, with them it is refused.
+/// A switch that trims has no ingress side in the simulator: without lossless PGs that is said, with them it is
+/// refused.
 #[test]
 fn trimming_is_refused_beside_pause() {
     let path = configuration("configs/spc5-sn5640-c512s2-t1-trim");

@@ -22,7 +22,8 @@ fn mmu(toml: &str) -> Mmu {
     Mmu::new(MmuConfig { switch: switch.into_inner(), ingress: ingress.unwrap().config }).unwrap()
 }
 
-/// Packets of 64 bytes from port 0 to a queue of another port: the packet that asks for pause, the one that is dropped, and why.
+/// Packets of 64 bytes from port 0 to a queue of another port: the packet that asks for pause, the one that is dropped,
+/// and why.
 fn fill(mmu: &mut Mmu, group: u8, queue: u32) -> (Option<u64>, u64, Reason) {
     let mut pause = None;
     for number in 1.. {

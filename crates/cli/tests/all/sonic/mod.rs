@@ -55,7 +55,8 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// Files that hold no configuration: whatever is asked of them, the code is 2, and the message names the file and a remedy.
+/// Files that hold no configuration: whatever is asked of them, the code is 2, and the message names the file and a
+/// remedy.
 #[test]
 fn files_that_hold_no_configuration_are_refused() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The system calls that a switch makes. Any other one fails with EPERM, for good, in the thread and in those that it starts.
+//! The system calls that a switch makes. Any other one fails with EPERM, for good, in the thread and in those that it
+//! starts.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -105,7 +106,8 @@ const OLDER: &[i64] = &[];
 /// What it takes beside that to attach to interfaces.
 const ATTACH: &[i64] = &[libc::SYS_bind, libc::SYS_bpf, libc::SYS_flock];
 
-/// Families of sockets that all threads may make: to tell the service manager that the switch is ready, and to ask the kernel who is at the other end.
+/// Families of sockets that all threads may make: to tell the service manager that the switch is ready, and to ask the
+/// kernel who is at the other end.
 const FAMILIES: [i32; 2] = [libc::AF_UNIX, libc::AF_NETLINK];
 
 fn failed(error: impl std::fmt::Display) -> io::Error {

@@ -1,7 +1,7 @@
 //! Gives up what root may do and a switch does not need: the user, capabilities, and system calls.
 //!
-//! Linux keeps all of these per thread, and new threads get those of the thread that starts them: so this is called before other threads are started, or in
-//! each of them.
+//! Linux keeps all of these per thread, and new threads get those of the thread that starts them: so this is called
+//! before other threads are started, or in each of them.
 
 mod capabilities;
 mod filter;
@@ -14,7 +14,8 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 pub use user::{Identity, choose, chosen, own_user, owner};
 
-/// Keeps these capabilities and no others; where a user was chosen, acts as that one, and makes only the system calls of a switch.
+/// Keeps these capabilities and no others; where a user was chosen, acts as that one, and makes only the system calls
+/// of a switch.
 fn give_up_all_but(kept: Set) -> io::Result<()> {
     capabilities::bound(kept)?;
     user::act()?;
@@ -79,8 +80,8 @@ pub fn spawn_worker(name: &str, task: impl FnOnce() + Send + 'static) -> io::Res
     spawn_switch(name, task).map(|_| ())
 }
 
-/// Starts a thread that may do nothing more than any program of its user, and that leaves the machine to those that handle frames. Threads that
-/// it starts are as it is. An error if the kernel does not take its privileges.
+/// Starts a thread that may do nothing more than any program of its user, and that leaves the machine to those that
+/// handle frames. Threads that it starts are as it is. An error if the kernel does not take its privileges.
 pub fn spawn_without(name: &str, task: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<Option<()>>> {
     let give_up = || {
         // Linux does this to the calling thread alone; to be nicer needs no privilege.

@@ -54,7 +54,8 @@ fn account(key: &Key<'_>) -> io::Result<Option<(u32, u32)>> {
     // SAFETY: the structure is plain numbers and pointers that may be null.
     let mut entry: libc::passwd = unsafe { zeroed() };
     let (mut text, mut found) = (vec![0; 16_384], std::ptr::null_mut());
-    // SAFETY: the name is a C string; the library writes to the entry, to the text, of which it is told the length, and to `found`, all of which outlive the call.
+    // SAFETY: the name is a C string; the library writes to the entry, to the text, of which it is told the length, and
+    // to `found`, all of which outlive the call.
     let failed = unsafe {
         match key {
             Key::Name(name) => {
@@ -76,8 +77,8 @@ fn named(name: &str) -> io::Result<Option<(u32, u32)>> {
     account(&Key::Name(&name))
 }
 
-/// Chooses, once, who the switch acts as: the account that is wanted; without a wish and started by root, the account `forebay`, or a number that is nobody's
-/// account; otherwise whoever has started it.
+/// Chooses, once, who the switch acts as: the account that is wanted; without a wish and started by root, the account
+/// `forebay`, or a number that is nobody's account; otherwise whoever has started it.
 pub fn choose(wanted: Option<&str>) -> io::Result<Identity> {
     let (owner, own_group) = (own_user(), own_group());
     let (user, group) = match wanted {

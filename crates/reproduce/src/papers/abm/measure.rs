@@ -18,8 +18,8 @@ fn us(span: Duration) -> f64 {
     span.ps() as f64 / 1e6
 }
 
-/// The authors' slowdown: the ideal time is a round trip and the payload at the rate of the link. Flows of web search open their connection
-/// first, which takes a round trip; answers to queries use one that is open.
+/// The authors' slowdown: the ideal time is a round trip and the payload at the rate of the link. Flows of web search
+/// open their connection first, which takes a round trip; answers to queries use one that is open.
 fn slowdown(flow: &FlowRecord) -> Option<f64> {
     let opening = if flow.spec.query == NONE { ROUND_TRIP_US } else { 0.0 };
     let ideal = ROUND_TRIP_US + flow.spec.bytes as f64 * 8.0 / LINK_BITS_PER_US;
@@ -45,7 +45,8 @@ fn slowdowns(run: &Run<'_>, metrics: &mut Metrics) {
     }
 }
 
-/// `occupancy.p99`: of the samples taken while flows started, as a share of the buffer; the mean over the leaves that were sampled.
+/// `occupancy.p99`: of the samples taken while flows started, as a share of the buffer; the mean over the leaves that
+/// were sampled.
 fn occupancy(run: &Run<'_>, metrics: &mut Metrics) {
     let mut leaves: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for sample in run.result.timeline.iter().filter(|sample| sample.at <= Instant::ZERO + run.scenario.duration) {

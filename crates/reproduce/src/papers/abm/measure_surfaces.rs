@@ -38,8 +38,8 @@ fn shared(
     Ok(config)
 }
 
-/// Figure 4: the free buffer and the length of a loss-sensitive queue, as shares of the buffer. Every queue has a port to
-/// itself.
+/// Figure 4: the free buffer and the length of a loss-sensitive queue, as shares of the buffer. Every queue has a port
+/// to itself.
 pub(super) fn steady_state(point: &Point) -> Result<Metrics, String> {
     let (buffer, packet) = (point.need("buffer")?, point.need("packet")? as u32);
     let (alpha_af, alpha_be) = (point.need("alpha_af")?, point.need("alpha_be")?);
@@ -66,7 +66,8 @@ pub(super) fn steady_state(point: &Point) -> Result<Metrics, String> {
     Ok(metrics)
 }
 
-/// Figure 5: how much of a burst has come when it first loses (`volume`) and how long its queue is then (`length`), in MB.
+/// Figure 5: how much of a burst has come when it first loses (`volume`) and how long its queue is then (`length`), in
+/// MB.
 pub(super) fn burst_tolerance(point: &Point) -> Result<Metrics, String> {
     let (buffer, packet, alpha) = (point.need("buffer")?, point.need("packet")? as u32, point.need("alpha")?);
     let (rate, congested) = (point.need("rate")? * PORT, point.need("congested")? as usize);

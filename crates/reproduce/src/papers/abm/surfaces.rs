@@ -66,7 +66,8 @@ fn falls(t: &Table, variant: &str, metric: &str, along: &str, other: &str) -> Ve
         .collect()
 }
 
-/// For every value of `along` after the first, and all values of `other`: how the number compares with that at the first.
+/// For every value of `along` after the first, and all values of `other`: how the number compares with that at the
+/// first.
 fn against_first(
     t: &Table,
     variant: &str,

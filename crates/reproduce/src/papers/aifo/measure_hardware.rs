@@ -93,8 +93,8 @@ fn pifo(config: &mut TmConfig) {
     config.scheduler = SchedulerConfig::Pifo(PifoConfig { capacity });
 }
 
-/// The chip (no prefix) and its ideal (`ideal.`): `gap_to_pifo`, by packets and `.by_rank`, `passed_over`, `queue.mean`, `queue.most`, the curve `ranks`; and how far the two are apart
-/// (`gap`, `gap.by_rank`).
+/// The chip (no prefix) and its ideal (`ideal.`): `gap_to_pifo`, by packets and `.by_rank`, `passed_over`,
+/// `queue.mean`, `queue.most`, the curve `ranks`; and how far the two are apart (`gap`, `gap.by_rank`).
 fn compare(run: &Run<'_>, metrics: &mut Metrics) -> Option<Sent> {
     let chip = Sent::of(run.result);
     let ideal = Sent::of(&measure_twin::ideal(run, |_| ()).ok()?);
@@ -111,8 +111,9 @@ pub(super) fn sp_pifo(run: &Run<'_>, metrics: &mut Metrics) {
     compare(run, metrics);
 }
 
-/// AIFO: what [`compare`] adds, `window20.` and so on for larger windows of the algorithm (at one point of the grid), how packets' admissions differ (`differ`), and by how many packets the length that the program
-/// knew was off (`bias.mean`, `bias.most`).
+/// AIFO: what [`compare`] adds, `window20.` and so on for larger windows of the algorithm (at one point of the grid),
+/// how packets' admissions differ (`differ`), and by how many packets the length that the program knew was off
+/// (`bias.mean`, `bias.most`).
 pub(super) fn aifo(run: &Run<'_>, metrics: &mut Metrics) {
     let Some(pifo) = compare(run, metrics) else { return };
     if is_first(run) {

@@ -24,8 +24,8 @@ const SMALL: u16 = 2;
 /// A packet of the log: the workload of its flow, and the packet.
 type Logged = (u16, Packet);
 
-/// Numbers of the log: where flows end and how much of them overlaps, which packets are there that PIFO would not have let through, and
-/// which were overtaken.
+/// Numbers of the log: where flows end and how much of them overlaps, which packets are there that PIFO would not have
+/// let through, and which were overtaken.
 pub(super) fn packet_log(run: &Run<'_>, metrics: &mut Metrics) {
     let log = log_of(run.result);
     let shown = &log[..log.len().min(LOGGED)];
@@ -82,7 +82,8 @@ fn run_with_pifo(run: &Run<'_>) -> RunResult {
     engine::run(&scenario, run.plan, &mut |_| true)
 }
 
-/// The place in the log where 99% of a flow's packets have come: the last ones may be stragglers that were sent again much later.
+/// The place in the log where 99% of a flow's packets have come: the last ones may be stragglers that were sent again
+/// much later.
 fn end_of(log: &[Logged], workload: u16) -> Option<usize> {
     let places: Vec<usize> = (0..log.len()).filter(|place| log[*place].0 == workload).collect();
     places.get((places.len() * 99 / 100).saturating_sub(1)).copied()

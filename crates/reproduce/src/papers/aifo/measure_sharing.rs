@@ -7,8 +7,8 @@ use forebay_tm::Instant;
 /// The part at the start of a phase that is not measured: flows are still finding their rates.
 const SETTLING: f64 = 0.4;
 
-/// The goodput of each flow over time (`flow1` and so on, seconds and Gb/s), its mean in each phase (`flow1.phase2`), where a phase
-/// starts with a flow, and its share of all in it (`share1.phase2`).
+/// The goodput of each flow over time (`flow1` and so on, seconds and Gb/s), its mean in each phase (`flow1.phase2`),
+/// where a phase starts with a flow, and its share of all in it (`share1.phase2`).
 pub(super) fn goodputs(run: &Run<'_>, metrics: &mut Metrics) {
     let flows = &run.result.flows;
     let end = run.scenario.duration.ps() as f64 / 1e12;

@@ -135,8 +135,8 @@ impl Observer for Sent {
     fn evicted(&mut self, _: Eviction) {}
 }
 
-/// Theorem 1: the rate of each rank (`rate.1` and so on), the largest distance of any from what the theorem says (`off`), and the
-/// length of the queue, beside that of the theorem and that of the quantile that AIFO really takes.
+/// Theorem 1: the rate of each rank (`rate.1` and so on), the largest distance of any from what the theorem says
+/// (`off`), and the length of the queue, beside that of the theorem and that of the quantile that AIFO really takes.
 pub(super) fn departures(point: &Point) -> Result<Metrics, String> {
     let case = Case::new(point)?;
     let sent = case.run(&case.scheduler)?;
@@ -164,8 +164,8 @@ pub(super) fn departures(point: &Point) -> Result<Metrics, String> {
     Ok(metrics)
 }
 
-/// Theorem 2: the gap to PIFO over time (equation 1), by packets (`gap`) and by how many of each rank (`gap_by_rank`), as curves and at
-/// the end (`gap.end`, `gap_by_rank.end`).
+/// Theorem 2: the gap to PIFO over time (equation 1), by packets (`gap`) and by how many of each rank (`gap_by_rank`),
+/// as curves and at the end (`gap.end`, `gap_by_rank.end`).
 pub(super) fn gaps(point: &Point) -> Result<Metrics, String> {
     const STEPS: usize = 60;
     let case = Case::new(point)?;

@@ -142,7 +142,8 @@ impl<'t> BySize<'t> {
         shares.values().iter().fold(Count::default(), add)
     }
 
-    /// How many bursts one scheme and another absorb, at the size where the first is surely most ahead (`most`), or least by what was counted.
+    /// How many bursts one scheme and another absorb, at the size where the first is surely most ahead (`most`), or
+    /// least by what was counted.
     fn gain(&self, scheme: &str, over: &str, most: bool) -> (Count, Count) {
         let all = self.at_sizes(|size| (self.count(scheme, size), self.count(over, size)));
         let by = |(ours, theirs): &(Count, Count)| {

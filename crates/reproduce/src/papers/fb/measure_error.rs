@@ -15,9 +15,11 @@ const QUERIES: u16 = 1;
 const STEPS: f64 = 8.0;
 const ONE: usize = 64;
 
-/// Of the thresholds, and of the three parts of their errors (`rounding`, `counts`, `remaining`), as base-2 logarithms of what the program had over what is exact: `NAME.mean`,
-/// `NAME.p5`, `NAME.p50`, `NAME.p95`, and the part that is within a factor of sqrt 2 and 2 (`NAME.within_sqrt2`, `NAME.within_2`). Of admissions: `differ`, and `differ.chip_only`. Of losses: the
-/// share of packets of each workload, on the chip (`loss.queries`, `loss.background`), and `ideal.`, `fba.` and `dt.` of the others. And `recirculated_gbps`.
+/// Of the thresholds, and of the three parts of their errors (`rounding`, `counts`, `remaining`), as base-2 logarithms
+/// of what the program had over what is exact: `NAME.mean`, `NAME.p5`, `NAME.p50`, `NAME.p95`, and the part that is
+/// within a factor of sqrt 2 and 2 (`NAME.within_sqrt2`, `NAME.within_2`). Of admissions: `differ`, and
+/// `differ.chip_only`. Of losses: the share of packets of each workload, on the chip (`loss.queries`,
+/// `loss.background`), and `ideal.`, `fba.` and `dt.` of the others. And `recirculated_gbps`.
 pub(super) fn errors(run: &Run<'_>, metrics: &mut Metrics) {
     let Some(chip) = run.result.chips.first() else { return };
     let witness = &chip.witness;

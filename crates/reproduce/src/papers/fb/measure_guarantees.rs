@@ -9,8 +9,8 @@ use forebay_analysis::transient::Regime;
 
 const BITS: f64 = 8.0;
 
-/// `bound`: what the equation asks of the alpha; `alpha`: what it is here; `got`: what there was over what was promised;
-/// `lost`: packets of the burst that were lost (equations 7 and 8).
+/// `bound`: what the equation asks of the alpha; `alpha`: what it is here; `got`: what there was over what was
+/// promised; `lost`: packets of the burst that were lost (equations 7 and 8).
 pub(super) fn guarantee(point: &Point) -> Result<Metrics, String> {
     match point.text("equation") {
         Some("6") => minimum(point),
@@ -25,8 +25,8 @@ fn fluid(point: &Point, ports: usize, alphas: (f64, f64)) -> Result<Fluid, Strin
     Fluid::new(&shared("FB", (ports, 2), point.need("buffer")?, alphas)?, point.need("packet")? as u32)
 }
 
-/// Equation 6: all queues of the high priority are overloaded, and two of the low one. Promised: `minimum` of the buffer for
-/// the low priority.
+/// Equation 6: all queues of the high priority are overloaded, and two of the low one. Promised: `minimum` of the
+/// buffer for the low priority.
 fn minimum(point: &Point) -> Result<Metrics, String> {
     let (buffer, high_queues) = (point.need("buffer")?, point.need("high_queues")? as usize);
     let (promised, alpha_high) = (point.need("minimum")?, point.need("alpha_high")?);

@@ -5,8 +5,9 @@ use crate::metrics::Metrics;
 use crate::papers::measure_resources::{facts, resources};
 use forebay_pisa::programs::{FbProgram, Generator, Image, ProgramConfig};
 
-/// The resources of the program, and of its control packets: times around in an interval (`passes`), their rate every microsecond (`gbps`), the interval in milliseconds at which they take
-/// 30 Mb/s (`interval_ms`), and the least interval in microseconds that the recirculation port can carry (`least_us`).
+/// The resources of the program, and of its control packets: times around in an interval (`passes`), their rate every
+/// microsecond (`gbps`), the interval in milliseconds at which they take 30 Mb/s (`interval_ms`), and the least
+/// interval in microseconds that the recirculation port can carry (`least_us`).
 pub(super) fn pisa_fb(point: &Point) -> Result<Metrics, String> {
     let facts = facts(point)?;
     let mut groups = vec![1; facts.queues];
@@ -45,7 +46,8 @@ mod tests {
         ];
         let parameters = parameters.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
         let metrics = pisa_fb(&Point { parameters, ..Point::default() }).unwrap();
-        // All queues for lengths, all for ports, all for the large group, and one of each port for the other: as in the simulator.
+        // All queues for lengths, all for ports, all for the large group, and one of each port for the other: as in the
+        // simulator.
         assert_eq!((metrics.get("passes"), metrics.get("gbps")), (200.0, 102.4));
     }
 }

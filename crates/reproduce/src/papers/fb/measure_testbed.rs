@@ -8,8 +8,9 @@ use forebay_sim::flow::FlowRecord;
 /// The place of TCP among the workloads, behind UDP's.
 const TCP: u16 = 7;
 
-/// Of the TCP flows: `fct_ms.mean`, `fct_ms.p10` to `fct_ms.p90`, the curve `fct`, the share that lost a packet (`with_drops`), timeouts of a flow (`timeouts`),
-/// and the share that has ended (`complete`); and `udp.occupancy`, the share of the buffer that UDP holds when TCP starts.
+/// Of the TCP flows: `fct_ms.mean`, `fct_ms.p10` to `fct_ms.p90`, the curve `fct`, the share that lost a packet
+/// (`with_drops`), timeouts of a flow (`timeouts`), and the share that has ended (`complete`); and `udp.occupancy`, the
+/// share of the buffer that UDP holds when TCP starts.
 pub(super) fn flows(run: &Run<'_>, metrics: &mut Metrics) {
     let flows: Vec<&FlowRecord> = run.result.flows.iter().filter(|flow| flow.spec.workload == TCP).collect();
     let share = |count: usize| count as f64 / flows.len() as f64;

@@ -51,7 +51,8 @@ pub(super) fn figures() -> Vec<Figure> {
     }]
 }
 
-/// Intervals up to this are short beside how fast queues change here: 10 us bring 87 KB at most to one port, a twelfth of the buffer.
+/// Intervals up to this are short beside how fast queues change here: 10 us bring 87 KB at most to one port, a twelfth
+/// of the buffer.
 const SHORT: f64 = 10.0;
 
 /// For every variant and interval: a name with the number, and whether it is so. Empty where nothing has run.

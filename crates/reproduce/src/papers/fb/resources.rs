@@ -40,7 +40,8 @@ pub(super) fn figures() -> Vec<Figure> {
 
 fn claims(t: &Table) -> Vec<Measured> {
     let of = |variant: &str, metric: &str| t.at(variant).get(metric);
-    // Passes of control packets an interval, the interval at which they take 30 Mb/s, and the least that the port can carry.
+    // Passes of control packets an interval, the interval at which they take 30 Mb/s, and the least that the port can
+    // carry.
     let told = |variant: &str| {
         [
             Unit::None.text(of(variant, "passes").mean()),

@@ -1,5 +1,5 @@
-//! One switch of the core with packets at constant rates, as in Occamy's figures 3, 10 and 11 and its equations: some queues have
-//! been full for long, then others receive bursts.
+//! One switch of the core with packets at constant rates, as in Occamy's figures 3, 10 and 11 and its equations: some
+//! queues have been full for long, then others receive bursts.
 
 use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
@@ -29,7 +29,8 @@ pub(super) struct Bench {
     pub(super) after: Duration,
     /// Look no further than the first loss of a burst.
     pub(super) until_loss: bool,
-    /// By which part of a packet's time the bursts come later, from 0 to 1: which packet is just in front of them is chance.
+    /// By which part of a packet's time the bursts come later, from 0 to 1: which packet is just in front of them is
+    /// chance.
     pub(super) phase: f64,
 }
 

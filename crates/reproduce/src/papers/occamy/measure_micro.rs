@@ -138,8 +138,8 @@ pub(super) fn evolution(point: &Point) -> Result<Metrics, String> {
     Ok(metrics)
 }
 
-/// Figure 11: the loss of a burst of this size, and the largest that is not hurt: what has come when an endless one loses its first
-/// packet.
+/// Figure 11: the loss of a burst of this size, and the largest that is not hurt: what has come when an endless one
+/// loses its first packet.
 pub(super) fn absorption(point: &Point) -> Result<Metrics, String> {
     let size = point.need("size")?;
     let drained = Duration::from_us(2_000);
@@ -153,7 +153,8 @@ pub(super) fn absorption(point: &Point) -> Result<Metrics, String> {
     Ok(metrics)
 }
 
-/// A switch with `full` queues that have been full for long and `bursts` to others, each at a port of its own, and idle ports.
+/// A switch with `full` queues that have been full for long and `bursts` to others, each at a port of its own, and idle
+/// ports.
 struct Crowd<'p> {
     point: &'p Point,
     full: u32,
@@ -194,8 +195,8 @@ impl Crowd<'_> {
         Ok(outcome.at_first_loss.map_or(1.0, |moment| moment.burst / self.fair_length()))
     }
 
-    /// The largest rate of bursts, in rates of a port, that get their fair share, to 0.5%. A packet moves thresholds by alpha packets: as
-    /// much may be missing, twice, and 0.3%.
+    /// The largest rate of bursts, in rates of a port, that get their fair share, to 0.5%. A packet moves thresholds by
+    /// alpha packets: as much may be missing, twice, and 0.3%.
     fn fair_rate(&self) -> Result<f64, String> {
         let steps = 2.0 * self.alpha * self.point.need("packet")? / self.fair_length();
         let enough = 0.997 - steps;

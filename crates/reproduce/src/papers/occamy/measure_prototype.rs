@@ -88,7 +88,8 @@ impl Pair {
         (number as f64 * self.sample as f64 - self.start.ps() as f64) / 1e6
     }
 
-    /// How far the chip's queues are from the ideal's from the burst on, as shares of the buffer: the mean over time, and the most.
+    /// How far the chip's queues are from the ideal's from the burst on, as shares of the buffer: the mean over time,
+    /// and the most.
     fn distance(&self, metrics: &mut Metrics) {
         let from = (self.start.ps() / self.sample) as usize;
         let pairs = self.chip.lengths.iter().zip(&self.ideal.lengths).skip(from);

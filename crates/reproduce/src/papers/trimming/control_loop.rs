@@ -70,7 +70,8 @@ pub(super) fn senders() -> Figure {
     }
 }
 
-/// By how many percent more packets are trimmed than by the ideal switch, for every number of senders that are too many.
+/// By how many percent more packets are trimmed than by the ideal switch, for every number of senders that are too
+/// many.
 fn excess(table: &Table, variant: &str) -> Vec<Stat> {
     let trims = |variant: &str, senders: f64| table.at(variant).and(SENDERS, senders).get("trims");
     let many = table.values(SENDERS).into_iter().filter(|senders| *senders > 16.0);
@@ -146,7 +147,8 @@ fn microseconds(time: &str) -> f64 {
     time.trim_end_matches("us").parse().unwrap_or(f64::NAN)
 }
 
-/// The shortest response from which on the deflection queues stay under control, in microseconds; infinite if there is none.
+/// The shortest response from which on the deflection queues stay under control, in microseconds; infinite if there is
+/// none.
 fn stable_from(table: &Table, variant: &str) -> Stat {
     let mut stable = f64::INFINITY;
     let mut texts = table.texts(DURATION);

@@ -35,8 +35,8 @@ fn distribution(metrics: &mut Metrics, name: &str, mut values: Vec<f64>) {
     metrics.curve(name, &points);
 }
 
-/// When the headers of trimmed packets reach the host they are sent to: the receiver, or the sender if they were returned. Packets
-/// that were sent again, when pulls pace the senders, do not count.
+/// When the headers of trimmed packets reach the host they are sent to: the receiver, or the sender if they were
+/// returned. Packets that were sent again, when pulls pace the senders, do not count.
 pub(super) fn headers(run: &Run<'_>, metrics: &mut Metrics) {
     let cable = &run.scenario.network.cables[0];
     let sent = run.result.trace.iter().filter(|event| {
@@ -134,7 +134,8 @@ pub(super) fn pings(run: &Run<'_>, metrics: &mut Metrics) {
     metrics.set("added", metrics.get("busy.p50") - metrics.get("idle.p50"));
 }
 
-/// Seconds that 1,000 requests of each client take, by how many were answered before the long connections start and while they send.
+/// Seconds that 1,000 requests of each client take, by how many were answered before the long connections start and
+/// while they send.
 pub(super) fn requests(run: &Run<'_>, metrics: &mut Metrics) {
     let sessions = run.plan.sessions.len() as f64;
     let (idle_until, busy_from) = (load_start(run), load_start(run) + WARM_UP);

@@ -1,5 +1,5 @@
-//! Numbers of runs with programmable chips: what flows get, what is trimmed and where, how long the queues inside the chip are, and
-//! when ports are pessimistic.
+//! Numbers of runs with programmable chips: what flows get, what is trimmed and where, how long the queues inside the
+//! chip are, and when ports are pessimistic.
 
 use super::measure;
 use crate::figure::Run;

@@ -1,7 +1,7 @@
 //! The circuit against the core: the same packets are admitted, and the same queues lose packets in the same order.
 //!
-//! The core decides at instants, the circuit takes cycles. So each arrival and each departure is let come to rest in the
-//! circuit before the next, and the core is given so much memory bandwidth that it expels at once all that it may.
+//! The core decides at instants, the circuit takes cycles. So each arrival and each departure is let come to rest in
+//! the circuit before the next, and the core is given so much memory bandwidth that it expels at once all that it may.
 
 use super::occamy::{CIRCUIT, SIZE, simulation, step};
 use super::{compare, seeds};

@@ -72,8 +72,8 @@ pub(crate) fn dropped(result: &RunResult) -> u64 {
     buffers(result).map(|place| place.counters.dropped.packets).sum()
 }
 
-/// Every packet that hosts sent is accounted for. Switches make no packets, and a packet that is trimmed or turned around
-/// stays the same packet.
+/// Every packet that hosts sent is accounted for. Switches make no packets, and a packet that is trimmed or turned
+/// around stays the same packet.
 pub(crate) fn assert_conserved(result: &RunResult, what: &str) {
     let accounted = result.received + dropped(result) + result.nic_drops + result.lost_to_failures + result.in_flight;
     assert_eq!(
@@ -131,8 +131,8 @@ pub(crate) fn interval(values: &[f64]) -> (f64, f64) {
     (mean, T[values.len() - 2] * (variance / n).sqrt())
 }
 
-/// Asserts that a theory's value lies within the 95% confidence interval of what was measured with several seeds, and that the
-/// interval is no wider to either side than this share of the value: a wide one would prove nothing.
+/// Asserts that a theory's value lies within the 95% confidence interval of what was measured with several seeds, and
+/// that the interval is no wider to either side than this share of the value: a wide one would prove nothing.
 pub(crate) fn assert_theory(what: &str, theory: f64, measured: &[f64], narrow: f64) {
     let (mean, half) = interval(measured);
     println!("{what}: theory {theory:.5}, measured {mean:.5} ± {half:.5} ({} seeds)", measured.len());
@@ -185,8 +185,8 @@ pub(crate) const TRANSPORTS: [(&str, &str); 11] = [
     ("dcqcn", "timeout = \"200us\""),
 ];
 
-/// Two racks with too little buffer and too few uplinks: queries, random flows, all at once, and closed-loop clients. Half of the
-/// traffic is of class 0, half of class 1. `more` goes between the tables.
+/// Two racks with too little buffer and too few uplinks: queries, random flows, all at once, and closed-loop clients.
+/// Half of the traffic is of class 0, half of class 1. `more` goes between the tables.
 pub(crate) fn overload(seed: u64, policy: &str, transport: (&str, &str), more: &str) -> String {
     format!(
         r#"
