@@ -8,14 +8,26 @@ import forebay
 
 from conftest import ROOT
 
-#: Scenarios, and what is set to keep them short.
-CASES = {
-    "examples/allreduce.toml": {},
+#: What is set to keep scenarios short.
+SHORT = {
     "examples/storage-incast.toml": {"duration": "3ms"},
     "examples/three-tier-failure.toml": {"duration": "3ms"},
-    "examples/tofino-trimming.toml": {"duration": "2ms"},
     "compare.toml": {"duration": "2ms", "policy.kind": "abm", "policy.alpha": 0.5},
+    "compare-fb.toml": {"duration": "22ms"},
+    "compare-ranks.toml": {"duration": "2ms"},
+    "compare-thresholds.toml": {"duration": "2ms"},
 }
+
+#: Every bundled example and comparison.
+SCENARIOS = ROOT / "scenarios"
+CASES = {
+    str(path.relative_to(SCENARIOS)): SHORT.get(str(path.relative_to(SCENARIOS)), {})
+    for path in sorted([*SCENARIOS.glob("examples/*.toml"), *SCENARIOS.glob("compare*.toml")])
+}
+
+
+def test_what_is_shortened_is_there():
+    assert SHORT.keys() <= CASES.keys()
 
 
 def files(directory):
