@@ -1,12 +1,13 @@
 //! For those who measure: which packets wait, and what was counted since a moment.
 
+use crate::admit::Dispatch;
 use crate::counters::{Count, Counters};
 use crate::packet::PacketId;
 use crate::switch::Tm;
 use crate::units::Bytes;
 use crate::view::View as _;
 
-impl Tm {
+impl<P: Dispatch> Tm<P> {
     /// Shows the packets in the queues, with the bytes that they are charged; headers that wait apart from the queues
     /// are not among them. Slow: for those who look now and then.
     pub fn visit_waiting(&self, mut visit: impl FnMut(PacketId, u32)) {

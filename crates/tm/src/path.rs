@@ -184,7 +184,7 @@ pub(crate) struct Dropped {
 
 /// All of a traffic manager but its policy.
 #[derive(Clone, Debug)]
-pub(crate) struct Path {
+pub struct Path {
     pub(crate) config: ValidConfig,
     pub(crate) buffer: Buffer,
     pub(crate) scheduler: Scheduler,

@@ -11,16 +11,14 @@
 //! This file decides when things happen. What happens to a packet is in `path.rs`, `path/arrivals.rs` and
 //! `path/departures.rs`. The arrival path is chosen when the switch is built: `Plain` has the buffer policy alone,
 //! `Checked` adds queue limits and ECN, `Aifo` adds its admission test, and the full path has everything.
-//! `with_policy!` dispatches to the concrete type of the policy, so that each policy has compiled code of its own.
+//! [`Dispatch`] leads to the concrete type of the policy, so that each policy has compiled code of its own.
 
-#[cfg(test)]
-use crate::admit::ActivePolicy;
-use crate::admit::{DynamicThresholds, Policy, Unobserved, with_policy};
+use crate::admit::{ActivePolicy, Dispatch, DynamicThresholds, ForPolicy, Policy, Unobserved, specialize};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
 use crate::packet::{Packet, PacketId};
-use crate::path::{ArrivalPath, DeparturePath, Fast, FastRoundRobin, Path, Plain};
+use crate::path::{ArrivalPath, DeparturePath, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
 use crate::schedule::Scheduler;
 use crate::trim::TrimConfig;
@@ -29,6 +27,7 @@ use crate::verdict::{Departure, Eviction, Explain, Explanation, Outcome, Reason,
 use crate::view::View;
 use alloc::collections::VecDeque;
 use alloc::format;
+use alloc::vec::Vec;
 
 /// How far the current instant has got. Internal events run in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,10 +41,13 @@ enum Phase {
 }
 
 /// The traffic manager of one switch.
+///
+/// A `Tm` has any policy, and a call branches on which one it is. A `Tm<P>` has a policy of one type: see
+/// [`Tm::specialize`].
 #[derive(Clone, Debug)]
-pub struct Tm {
+pub struct Tm<P = ActivePolicy> {
     path: Path,
-    policy: Policy,
+    policy: P,
     /// The policy is plain DT and nothing else looks at arrivals, as in most switches: `offer` takes the fast path
     /// after one branch.
     fast_dt: bool,
@@ -56,8 +58,8 @@ pub struct Tm {
 impl Tm {
     /// A traffic manager with an empty buffer at time 0.
     pub fn new(config: ValidConfig) -> Self {
-        let policy = Policy::new(&config);
-        let next_update = policy.interval().map_or(Instant::NEVER, |interval| Instant::ZERO + interval);
+        let policy = ActivePolicy::of(&config);
+        let next_update = policy.update_interval().map_or(Instant::NEVER, |interval| Instant::ZERO + interval);
         let mut path = Path::new(config);
         (path.next_update, path.due) = (next_update, next_update);
         let mut tm = Self { path, policy, fast_dt: false, fast_dequeue: false };
@@ -68,18 +70,37 @@ impl Tm {
     /// The same switch, whose policy is called through a pointer, as those of other crates are.
     #[cfg(test)]
     pub(crate) fn with_erased_policy(mut self) -> Self {
-        self.policy = with_policy!(self.policy, policy => ActivePolicy::new(policy).0);
+        self.policy = crate::admit::with_policy!(self.policy.0, policy => ActivePolicy::new(policy));
         self.choose_fast_paths();
         self
     }
 
-    fn choose_fast_paths(&mut self) {
-        self.fast_dt =
-            self.path.arrival_path == ArrivalPath::Plain && matches!(self.policy, Policy::DynamicThresholds(_));
-        let is_passive = !self.policy.observes() && !self.policy.expels() && self.policy.interval().is_none();
-        self.fast_dequeue = self.path.departure_path == DeparturePath::FastRoundRobin && is_passive;
+    /// Makes something of traffic managers whose policies are of one type, such as a loop over packets that is compiled
+    /// for that type. What they decide is the same. They cannot be reconfigured.
+    pub fn specialize<F: ForPolicy>(tms: Vec<Self>, maker: F) -> F::Made {
+        specialize(tms, maker)
     }
 
+    /// The same traffic manager with its policy as another type.
+    pub(crate) fn map_policy<P: Dispatch>(self, map: impl FnOnce(Policy) -> P) -> Tm<P> {
+        let Self { path, policy, fast_dequeue, .. } = self;
+        Tm { path, policy: map(policy.0), fast_dt: false, fast_dequeue }
+    }
+
+    /// Whether the policy of a traffic manager is such.
+    pub(crate) fn has_policy(&self, is_such: impl Fn(&Policy) -> bool) -> bool {
+        is_such(&self.policy.0)
+    }
+
+    fn choose_fast_paths(&mut self) {
+        self.fast_dt =
+            self.path.arrival_path == ArrivalPath::Plain && matches!(self.policy.0, Policy::DynamicThresholds(_));
+        let is_passive = !self.policy.observes() && !self.policy.expels() && self.policy.update_interval().is_none();
+        self.fast_dequeue = self.path.departure_path == DeparturePath::FastRoundRobin && is_passive;
+    }
+}
+
+impl<P: Dispatch> Tm<P> {
     // ---- Arrivals and departures ----------------------------------------------------------------
 
     /// A packet arrives, for a port whose wire is idle or busy: it is queued, trimmed, returned or dropped.
@@ -107,7 +128,7 @@ impl Tm {
 
     #[inline(always)]
     fn offer_with(&mut self, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome {
-        if self.fast_dt {
+        if P::IS_ONE_OF_MANY && self.fast_dt {
             // DT has no internal events.
             self.advance_clock(now);
             return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, wire, why);
@@ -116,8 +137,7 @@ impl Tm {
             self.catch_up(now, Phase::Arrivals);
         }
         self.advance_clock(now);
-        let path = &mut self.path;
-        with_policy!(&mut self.policy, policy => path.offer(policy, now, packet, wire, why))
+        self.policy.offer(&mut self.path, now, packet, wire, why)
     }
 
     /// Removes the next packet of an idle port and returns it. `None` if the port has none that may leave now.
@@ -145,7 +165,7 @@ impl Tm {
         }
         self.advance_clock(now);
         if self.path.departure_path == DeparturePath::FastRoundRobin {
-            with_policy!(&mut self.policy, policy => self.path.transmit::<_, FastRoundRobin>(policy, now, port))
+            self.policy.transmit_round_robin(&mut self.path, now, port)
         } else {
             self.dequeue_scheduled(now, port)
         }
@@ -154,11 +174,7 @@ impl Tm {
     /// [`Tm::dequeue`] with a scheduler other than round robin, or on the full path.
     #[inline(never)]
     fn dequeue_scheduled(&mut self, now: Instant, port: usize) -> Option<Departure> {
-        let path = &mut self.path;
-        with_policy!(&mut self.policy, policy => match path.departure_path {
-            DeparturePath::Full => path.transmit_full(policy, now, port),
-            _ => path.transmit::<_, Fast>(policy, now, port),
-        })
+        self.policy.transmit_scheduled(&mut self.path, now, port)
     }
 
     /// [`Tm::dequeue`] among the queues that are not paused: bit `k` of `paused` says that queue `k` is paused. Queues
@@ -217,45 +233,6 @@ impl Tm {
         self.path.due
     }
 
-    /// Runs the internal events that come before the arrivals of this instant. Returns whether there was any.
-    #[inline(always)]
-    pub(crate) fn settle(&mut self, now: Instant) -> bool {
-        let is_due = now >= self.path.due;
-        if is_due {
-            self.catch_up(now, Phase::Arrivals);
-        }
-        is_due
-    }
-
-    /// Whether plain DT alone decides: there are no internal events and no evictions.
-    pub(crate) fn is_dt_alone(&self) -> bool {
-        self.fast_dt
-    }
-
-    /// [`Tm::offer`] of a packet under another id where dynamic thresholds alone decide: no packet is copied.
-    #[inline(always)]
-    pub(crate) fn offer_dt_as(&mut self, now: Instant, packet: &Packet, id: PacketId, wire: Wire) -> Outcome {
-        self.advance_clock(now);
-        self.path.offer_fast_as::<_, Plain, true>(&mut DynamicThresholds, now, (packet, id), wire, &mut ())
-    }
-
-    /// [`Tm::offer`] of a packet under another id.
-    pub(crate) fn offer_as(&mut self, now: Instant, packet: Packet, id: PacketId, wire: Wire) -> Outcome {
-        self.offer_with(now, &Packet { id, ..packet }, wire, &mut ())
-    }
-
-    /// Reverie: what is free in the pool of the packet that comes next.
-    pub(crate) fn tell_free(&mut self, bytes: u64) {
-        if let Policy::Reverie(policy) = &mut self.policy {
-            policy.free = Some(bytes);
-        }
-    }
-
-    /// Whether the policy expels packets.
-    pub(crate) fn expels(&self) -> bool {
-        self.policy.expels()
-    }
-
     /// Runs the internal events that come before the given phase of instant `now`.
     #[cold]
     #[inline(never)]
@@ -268,15 +245,18 @@ impl Tm {
             let next = self.path.next_update;
             let is_due = next < now || (next == now && phase != Phase::Dequeues);
             // `Instant::NEVER` is no time: there is no update then.
-            let Some(interval) = self.policy.interval().filter(|_| is_due && next < Instant::NEVER) else { break };
+            let Some(interval) = self.policy.update_interval().filter(|_| is_due && next < Instant::NEVER) else {
+                break;
+            };
             self.expel(from, before(next));
             from = next;
-            let changed = self.policy.update(&self.path.buffer);
+            let changed = self.policy.make_update(&self.path.buffer);
             let mut next = next + interval;
             // There is no traffic in between: the updates that were missed change nothing, or one step has the effect
             // of all of them.
             let missed = now.since(next).ps() / interval.ps();
-            if missed > 0 && !self.policy.expels() && (!changed || self.policy.repeat(&self.path.buffer, missed)) {
+            if missed > 0 && !self.policy.expels() && (!changed || self.policy.repeat_update(&self.path.buffer, missed))
+            {
                 next = next + Duration::from_ps(missed * interval.ps());
             }
             self.path.next_update = next;
@@ -287,103 +267,7 @@ impl Tm {
 
     /// Expels what can be expelled up to an instant, and returns when there may be more.
     fn expel(&mut self, from: Instant, until: Option<Instant>) -> Instant {
-        let path = &mut self.path;
-        with_policy!(&mut self.policy, policy => path.expel(policy, from, until))
-    }
-
-    // ---- Reconfiguration ------------------------------------------------------------------------
-
-    /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking,
-    /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why. It
-    /// applies from the time of the latest call on: [`Tm::advance`] first, to change settings at another instant.
-    ///
-    /// The numbers of ports and queues, the buffer and its cells cannot change. A policy of the same kind goes on from
-    /// what it has measured. The scheduler may change at any time among those that keep packets in order of arrival,
-    /// and among those with the same FIFO queues of their own; else only while the buffer is empty. Trimming other than
-    /// NDP's has to wait until NDP's header queues are empty.
-    pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
-        let new = config.validate()?;
-        self.check_change(&new)?;
-        self.apply(new);
-        Ok(())
-    }
-
-    /// Whether these settings can take over from those in force, with the packets that wait.
-    fn check_change(&self, new: &ValidConfig) -> Result<(), ConfigError> {
-        let old = &self.path.config;
-        let fixed = |field, value: &dyn core::fmt::Display| {
-            Err(ConfigError::new(field, value, "it cannot change while the switch runs")
-                .remedy("keep it, or start a new switch"))
-        };
-        if new.rates.len() != old.rates.len() {
-            return fixed("ports", &new.rates.len());
-        }
-        if new.queues != old.queues {
-            return fixed("queues", &new.queues);
-        }
-        if new.buffer != old.buffer {
-            return fixed("buffer", &new.buffer);
-        }
-        if new.cell != old.cell {
-            return fixed("cell", &new.cell);
-        }
-        if new.cell_pointers != old.cell_pointers {
-            return fixed("cell_pointers", &new.cell_pointers);
-        }
-        let in_order = new.scheduler.keeps_order() && old.scheduler.keeps_order();
-        // Schedulers with FIFO queues of their own, and as many of them.
-        let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
-        let empty = self.path.buffer.used() == 0;
-        if !empty && !in_order && !same_lanes {
-            return Err(ConfigError::new(
-                "scheduler.kind",
-                new.scheduler.name(),
-                format!("packets wait in the order of {}", old.scheduler.name()),
-            )
-            .remedy("change it while the switch is empty"));
-        }
-        let headers_wait = self.path.ports.iter().any(|port| port.headers > 0);
-        if headers_wait && !matches!(new.trim, Some(TrimConfig::Ndp(_))) {
-            return Err(ConfigError::new("trim", "changed", "headers wait in the header queues")
-                .remedy("change it when they have left"));
-        }
-        Ok(())
-    }
-
-    /// Puts new settings into force, which have been checked.
-    fn apply(&mut self, new: ValidConfig) {
-        let old = &self.path.config;
-        let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
-        let mut policy = Policy::new(&new);
-        let mut scheduler = Scheduler::new(&new);
-        if same_lanes {
-            scheduler.inherit(&self.path.scheduler);
-        }
-        let mut marker = Marker::new(&new);
-        marker.inherit(&self.path.marker);
-        if new.rank != old.rank {
-            self.path.ranker = Ranker::new(&new);
-        }
-        let interval = policy.interval();
-        if interval != self.policy.interval() {
-            self.path.next_update = interval.map_or(Instant::NEVER, |interval| self.path.clock + interval);
-        }
-        if new.scheduler != old.scheduler {
-            // A visit of weighted round robin starts anew under new weights.
-            for port in &mut self.path.ports {
-                port.cursor.end_visit();
-            }
-        }
-        self.path.scheduler = scheduler;
-        self.path.marker = marker;
-        self.path.config = new;
-        self.path.read_settings();
-        policy.inherit(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
-        self.policy = policy;
-        self.choose_fast_paths();
-        let path = &mut self.path;
-        path.due = path.next_update;
-        with_policy!(&self.policy, policy => path.schedule_expulsion(policy, path.clock, false));
+        self.policy.expel(&mut self.path, from, until)
     }
 
     // ---- Decisions made elsewhere, and checks ---------------------------------------------------
@@ -483,7 +367,144 @@ impl Tm {
     }
 }
 
-impl View for Tm {
+impl Tm {
+    // ---- Reconfiguration ------------------------------------------------------------------------
+
+    /// Changes settings while packets wait: the policy and its parameters, weights, thresholds, capacities, marking,
+    /// trimming and port rates. All of the new configuration applies at once, or none of it and an error says why. It
+    /// applies from the time of the latest call on: [`Tm::advance`] first, to change settings at another instant.
+    ///
+    /// The numbers of ports and queues, the buffer and its cells cannot change. A policy of the same kind goes on from
+    /// what it has measured. The scheduler may change at any time among those that keep packets in order of arrival,
+    /// and among those with the same FIFO queues of their own; else only while the buffer is empty. Trimming other than
+    /// NDP's has to wait until NDP's header queues are empty.
+    pub fn reconfigure(&mut self, config: TmConfig) -> Result<(), ConfigError> {
+        let new = config.validate()?;
+        self.check_change(&new)?;
+        self.apply(new);
+        Ok(())
+    }
+
+    /// Whether these settings can take over from those in force, with the packets that wait.
+    fn check_change(&self, new: &ValidConfig) -> Result<(), ConfigError> {
+        let old = &self.path.config;
+        let fixed = |field, value: &dyn core::fmt::Display| {
+            Err(ConfigError::new(field, value, "it cannot change while the switch runs")
+                .remedy("keep it, or start a new switch"))
+        };
+        if new.rates.len() != old.rates.len() {
+            return fixed("ports", &new.rates.len());
+        }
+        if new.queues != old.queues {
+            return fixed("queues", &new.queues);
+        }
+        if new.buffer != old.buffer {
+            return fixed("buffer", &new.buffer);
+        }
+        if new.cell != old.cell {
+            return fixed("cell", &new.cell);
+        }
+        if new.cell_pointers != old.cell_pointers {
+            return fixed("cell_pointers", &new.cell_pointers);
+        }
+        let in_order = new.scheduler.keeps_order() && old.scheduler.keeps_order();
+        // Schedulers with FIFO queues of their own, and as many of them.
+        let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
+        let empty = self.path.buffer.used() == 0;
+        if !empty && !in_order && !same_lanes {
+            return Err(ConfigError::new(
+                "scheduler.kind",
+                new.scheduler.name(),
+                format!("packets wait in the order of {}", old.scheduler.name()),
+            )
+            .remedy("change it while the switch is empty"));
+        }
+        let headers_wait = self.path.ports.iter().any(|port| port.headers > 0);
+        if headers_wait && !matches!(new.trim, Some(TrimConfig::Ndp(_))) {
+            return Err(ConfigError::new("trim", "changed", "headers wait in the header queues")
+                .remedy("change it when they have left"));
+        }
+        Ok(())
+    }
+
+    /// Puts new settings into force, which have been checked.
+    fn apply(&mut self, new: ValidConfig) {
+        let old = &self.path.config;
+        let same_lanes = new.scheduler.keeps_packets_of(&old.scheduler);
+        let mut policy = ActivePolicy::of(&new);
+        let mut scheduler = Scheduler::new(&new);
+        if same_lanes {
+            scheduler.inherit(&self.path.scheduler);
+        }
+        let mut marker = Marker::new(&new);
+        marker.inherit(&self.path.marker);
+        if new.rank != old.rank {
+            self.path.ranker = Ranker::new(&new);
+        }
+        let interval = policy.update_interval();
+        if interval != self.policy.update_interval() {
+            self.path.next_update = interval.map_or(Instant::NEVER, |interval| self.path.clock + interval);
+        }
+        if new.scheduler != old.scheduler {
+            // A visit of weighted round robin starts anew under new weights.
+            for port in &mut self.path.ports {
+                port.cursor.end_visit();
+            }
+        }
+        self.path.scheduler = scheduler;
+        self.path.marker = marker;
+        self.path.config = new;
+        self.path.read_settings();
+        policy.inherit(&self.policy, self.path.clock, &self.path.buffer, self.path.config.queues);
+        self.policy = policy;
+        self.choose_fast_paths();
+        self.path.due = self.path.next_update;
+        self.policy.schedule_expulsion(&mut self.path);
+    }
+
+    // ---- For both sides of a buffer -------------------------------------------------------------
+
+    /// Runs the internal events that come before the arrivals of this instant. Returns whether there was any.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, now: Instant) -> bool {
+        let is_due = now >= self.path.due;
+        if is_due {
+            self.catch_up(now, Phase::Arrivals);
+        }
+        is_due
+    }
+
+    /// Whether plain DT alone decides: there are no internal events and no evictions.
+    pub(crate) fn is_dt_alone(&self) -> bool {
+        self.fast_dt
+    }
+
+    /// [`Tm::offer`] of a packet under another id where dynamic thresholds alone decide: no packet is copied.
+    #[inline(always)]
+    pub(crate) fn offer_dt_as(&mut self, now: Instant, packet: &Packet, id: PacketId, wire: Wire) -> Outcome {
+        self.advance_clock(now);
+        self.path.offer_fast_as::<_, Plain, true>(&mut DynamicThresholds, now, (packet, id), wire, &mut ())
+    }
+
+    /// [`Tm::offer`] of a packet under another id.
+    pub(crate) fn offer_as(&mut self, now: Instant, packet: Packet, id: PacketId, wire: Wire) -> Outcome {
+        self.offer_with(now, &Packet { id, ..packet }, wire, &mut ())
+    }
+
+    /// Reverie: what is free in the pool of the packet that comes next.
+    pub(crate) fn tell_free(&mut self, bytes: u64) {
+        if let Policy::Reverie(policy) = &mut self.policy.0 {
+            policy.free = Some(bytes);
+        }
+    }
+
+    /// Whether the policy expels packets.
+    pub(crate) fn expels(&self) -> bool {
+        self.policy.expels()
+    }
+}
+
+impl<P: Dispatch> View for Tm<P> {
     fn config(&self) -> &ValidConfig {
         &self.path.config
     }

@@ -17,7 +17,7 @@ use crate::measure::chip::{ChipRecord, PipelineRecord};
 use crate::net::{Context, Net};
 use crate::packet::{Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::ChipSetup;
-use crate::switch::{Forwarding, PlainSwitch, Rejected, SwitchKind, like_its_switch};
+use crate::switch::{Forwarding, PlainSwitch, Rejected, SwitchKind, like_its_switch, runs_for_slots};
 use depths::DelayedDepths;
 use forebay_pisa::programs::Image;
 use forebay_pisa::{ANSWER, DATA, HEADER, HEADERS, Pipeline};
@@ -196,6 +196,8 @@ impl ChipSwitch {
 }
 
 impl SwitchKind for ChipSwitch {
+    runs_for_slots!(32 256);
+
     like_its_switch!();
 
     #[inline(always)]

@@ -6,6 +6,7 @@ use crate::measure::drops::DropRecord;
 use crate::net::Net;
 use crate::packet::Slot;
 use crate::wires::{Link, Wires};
+use forebay_tm::admit::Dispatch;
 use forebay_tm::{FifoTm, Instant, Reason, Tm, View};
 
 /// A buffer whose packets can be named.
@@ -23,7 +24,7 @@ pub(crate) trait Holder: View {
     );
 }
 
-impl Holder for Tm {
+impl<P: Dispatch> Holder for Tm<P> {
     fn on_link(&self, _: usize) -> u64 {
         0
     }

@@ -2,7 +2,7 @@
 //! end of its transmission is no event.
 
 use super::forwarding::Forwarding;
-use super::{Rejected, SwitchKind};
+use super::{Rejected, SwitchKind, runs_for_slots};
 use crate::net::{Context, Net};
 use crate::packet::{Metadata, flag};
 use crate::scenario::SwitchSetup;
@@ -59,7 +59,12 @@ impl FifoSwitch {
 }
 
 impl SwitchKind for FifoSwitch {
-    const TRANSMITS: bool = false;
+    runs_for_slots!(2 4 8 16 32 64 128 256 512);
+
+    /// Arrivals are all there is.
+    fn first_arrival<const NODES: usize>() -> usize {
+        0
+    }
 
     fn forwarding(&self) -> &Forwarding {
         &self.forwarding

@@ -8,7 +8,7 @@ use super::forwarding::Forwarding;
 use super::holdings::{Holdings, Victims};
 use super::plain::{Rejected, stamp};
 use super::watchdog::Watchdog;
-use super::{SwitchKind, lossless_timers::Timers};
+use super::{SwitchKind, lossless_timers::Timers, runs_for_slots};
 use crate::deadlock::{Blocked, FullGroup, Waits};
 use crate::measure::pauses::{PauseRecord, PauseRecords, QueuePlace};
 use crate::measure::trace::What;
@@ -457,6 +457,8 @@ impl LosslessSwitch {
 }
 
 impl SwitchKind for LosslessSwitch {
+    runs_for_slots!(32 256);
+
     fn forwarding(&self) -> &Forwarding {
         &self.forwarding
     }

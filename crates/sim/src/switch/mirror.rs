@@ -5,7 +5,7 @@
 //! no room for its packet: this port is the destination on its metadata.
 
 use super::plain::{PlainSwitch, Rejected};
-use super::{Forwarding, SwitchKind, like_its_switch};
+use super::{Forwarding, SwitchKind, like_its_switch, runs_for_slots};
 use crate::event_queue::{FixedEventQueue, Key};
 use crate::measure::RecirculationRecord;
 use crate::net::{Context, Net};
@@ -143,6 +143,8 @@ impl MirrorSwitch {
 }
 
 impl SwitchKind for MirrorSwitch {
+    runs_for_slots!();
+
     like_its_switch!();
 
     fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, cx: Context<'_, NODES>) {

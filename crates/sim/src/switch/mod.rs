@@ -20,6 +20,7 @@ mod watchdog;
 pub(crate) use forwarding::Forwarding;
 pub(crate) use mirror::Mirror;
 pub(crate) use plain::{PlainSwitch, Rejected};
+use plain::{Specialize, traffic_managers};
 pub(crate) use port::Port;
 pub(crate) use scripted::HOST_RATE;
 
@@ -34,15 +35,23 @@ use crate::packet::Metadata;
 use crate::scenario::SwitchSetup;
 use fifo::FifoSwitch;
 use forebay_script::trace::Event;
-use forebay_tm::{FifoTm, Instant, View};
+use forebay_tm::{FifoTm, Instant, Tm, View};
 use lossless::LosslessSwitch;
 use mirror::MirrorSwitch;
 use scripted::ScriptedSwitch;
 
 /// A kind of switch: what it does with its events, and what can be seen of it.
-pub(crate) trait SwitchKind {
-    /// Its event queue has ends of transmissions, and what else is its own; if not, arrivals are all there is.
-    const TRANSMITS: bool = true;
+pub(crate) trait SwitchKind: Send {
+    /// Handles all events before the horizon: `runs_for_slots!`.
+    fn run(&mut self, events: &mut EventQueue, horizon: Key, net: &mut Net);
+
+    /// The slot of the arrivals at its first port. Below are those of ends of transmissions, and what else is its own.
+    fn first_arrival<const NODES: usize>() -> usize
+    where
+        Self: Sized,
+    {
+        FixedEventQueue::<NODES>::ARRIVALS
+    }
 
     fn forwarding(&self) -> &Forwarding;
 
@@ -60,7 +69,11 @@ pub(crate) trait SwitchKind {
 
     /// The event of a slot in the lower half is due: a port has sent what it sent, or, behind the ports, something of
     /// its own.
-    fn due<const NODES: usize>(&mut self, _now: Instant, _slot: usize, _cx: Context<'_, NODES>) {}
+    fn due<const NODES: usize>(&mut self, _now: Instant, _slot: usize, _cx: Context<'_, NODES>)
+    where
+        Self: Sized,
+    {
+    }
 
     /// A packet has come in by a link: those of the ports, then those that come from the switch itself. Returns it if
     /// no queue has taken it.
@@ -70,10 +83,16 @@ pub(crate) trait SwitchKind {
         from: usize,
         metadata: Metadata,
         cx: Context<'_, NODES>,
-    ) -> Option<Rejected>;
+    ) -> Option<Rejected>
+    where
+        Self: Sized;
 
     /// Sees to a packet that came in and that no queue has taken.
-    fn reject<const NODES: usize>(&mut self, _: Instant, _from: usize, _: &Rejected, _: Context<'_, NODES>) {}
+    fn reject<const NODES: usize>(&mut self, _: Instant, _from: usize, _: &Rejected, _: Context<'_, NODES>)
+    where
+        Self: Sized,
+    {
+    }
 }
 
 /// What a kind with a plain switch inside has from that.
@@ -99,13 +118,13 @@ macro_rules! like_its_switch {
 pub(crate) use like_its_switch;
 
 /// Handles all events before the horizon.
-fn run_sized<K: SwitchKind, const NODES: usize>(
+pub(crate) fn run_sized<K: SwitchKind, const NODES: usize>(
     switch: &mut K,
     events: FixedEventQueue<'_, NODES>,
     horizon: Key,
     net: &mut Net,
 ) {
-    let first_arrival = if K::TRANSMITS { FixedEventQueue::<NODES>::ARRIVALS } else { 0 };
+    let first_arrival = K::first_arrival::<NODES>();
     let mut cx = Context { events, net };
     loop {
         let key = cx.events.next();
@@ -128,19 +147,33 @@ fn run_sized<K: SwitchKind, const NODES: usize>(
     }
 }
 
-/// Runs the loop that was made for the slots of an event queue: one of these numbers of slots, or the most that there
-/// can be.
-macro_rules! run_for_slots {
-    ($switch:expr, $events:expr, $horizon:expr, $net:expr, [$($slots:literal)*]) => {
-        match $events.slots() {
-            $($slots => run_sized::<_, { 2 * $slots }>($switch, $events.sized(), $horizon, $net),)*
-            _ => run_sized::<_, { 2 * MAX_SLOTS }>($switch, $events.sized(), $horizon, $net),
+/// [`SwitchKind::run`]: the loop that was made for the slots of an event queue, one of these numbers of slots, or the
+/// most that there can be.
+macro_rules! runs_for_slots {
+    ($($slots:literal)*) => {
+        fn run(
+            &mut self,
+            events: &mut $crate::event_queue::EventQueue,
+            horizon: $crate::event_queue::Key,
+            net: &mut $crate::net::Net,
+        ) {
+            use $crate::event_queue::MAX_SLOTS;
+            use $crate::switch::run_sized;
+            match events.slots() {
+                $($slots => run_sized::<_, { 2 * $slots }>(self, events.sized(), horizon, net),)*
+                _ => run_sized::<_, { 2 * MAX_SLOTS }>(self, events.sized(), horizon, net),
+            }
         }
     };
 }
+pub(crate) use runs_for_slots;
 
 /// Slots that the event queue of a chip, or of a switch that pauses, may have: each number has a copy of the loop.
 const CHIP_SLOTS: [usize; 2] = [32, 256];
+
+/// Slots that the event queue of a plain switch has at least. For every policy there are as many copies of the loop as
+/// there are numbers of slots.
+const LEAST_SLOTS: usize = 8;
 
 /// The slots of a node's event queue.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +186,7 @@ pub(crate) struct Slots {
 /// One of the kinds.
 pub(crate) enum Switch {
     Fifo(FifoSwitch),
-    Plain(PlainSwitch),
+    Plain(Box<dyn SwitchKind>),
     Mirror(MirrorSwitch),
     Scripted(ScriptedSwitch),
     Chip(Box<ChipSwitch>),
@@ -186,22 +219,23 @@ impl Switch {
         watch: bool,
     ) -> Self {
         let forwarding = Forwarding::new(number, setup, out, first_incoming, seed);
+        let plain = |forwarding| PlainSwitch::new(forwarding, setup, traffic_managers(setup));
         if let Some(script) = &setup.script {
-            return Self::Scripted(ScriptedSwitch::new(PlainSwitch::new(forwarding, setup), script));
+            return Self::Scripted(ScriptedSwitch::new(plain(forwarding), script));
         }
         if let Some(chip) = &setup.chip {
-            return Self::Chip(Box::new(ChipSwitch::new(PlainSwitch::new(forwarding, setup), chip, seed)));
+            return Self::Chip(Box::new(ChipSwitch::new(plain(forwarding), chip, seed)));
         }
         if let Some(ingress) = &setup.ingress {
             return Self::Lossless(Box::new(LosslessSwitch::new(forwarding, setup, ingress)));
         }
         if let Some(mirror) = &setup.mirror {
-            return Self::Mirror(MirrorSwitch::new(PlainSwitch::new(forwarding, setup), mirror));
+            return Self::Mirror(MirrorSwitch::new(plain(forwarding), mirror));
         }
         if Self::is_fifo(setup, watch) {
             return Self::Fifo(FifoSwitch::new(forwarding, setup));
         }
-        Self::Plain(PlainSwitch::new(forwarding, setup))
+        Self::Plain(Tm::specialize(traffic_managers(setup), Specialize { forwarding, setup }))
     }
 
     /// Whether it is known on arrival when packets leave, and nobody would `watch` them meanwhile.
@@ -226,21 +260,14 @@ impl Switch {
         } else if setup.mirror.is_some() || setup.script.is_some() {
             MAX_SLOTS
         } else {
-            2 * ports.next_power_of_two()
+            (2 * ports.next_power_of_two()).max(LEAST_SLOTS)
         };
         Slots { count, first_arrival: count / 2 }
     }
 
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, events: &mut EventQueue, horizon: Key, net: &mut Net) {
-        match self {
-            Self::Fifo(switch) => run_for_slots!(switch, events, horizon, net, [2 4 8 16 32 64 128 256 512]),
-            Self::Plain(switch) => run_for_slots!(switch, events, horizon, net, [2 4 8 16 32 64 128 256 512]),
-            Self::Mirror(switch) => run_for_slots!(switch, events, horizon, net, []),
-            Self::Scripted(switch) => run_for_slots!(switch, events, horizon, net, []),
-            Self::Chip(switch) => run_for_slots!(&mut **switch, events, horizon, net, [32 256]),
-            Self::Lossless(switch) => run_for_slots!(&mut **switch, events, horizon, net, [32 256]),
-        }
+        each_kind!(self, kind => kind.run(events, horizon, net));
     }
 
     /// Its ports and its forwarding table.

@@ -1,21 +1,23 @@
 //! A switch of traffic managers and nothing else. Other kinds decorate it.
 
-use super::SwitchKind;
 use super::forwarding::Forwarding;
 use super::port::Port;
+use super::{SwitchKind, runs_for_slots};
 use crate::event_queue::NEVER;
 use crate::measure::trace::What;
 use crate::net::{Context, Net};
 use crate::packet::{HopStamp, Kind, Metadata, Slot, flag};
 use crate::scenario::SwitchSetup;
 use crate::wires::Wires;
+use forebay_tm::admit::{ActivePolicy, Dispatch, ForPolicy};
 use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Departure, Eviction, Instant, Outcome, Packet as CorePacket, Reason, Tm, Verdict, View, Wire};
 
-/// A switch of traffic managers.
-pub(crate) struct PlainSwitch {
+/// A switch of traffic managers. Alone it is made for the type of its policy ([`Specialize`]); kinds that decorate one
+/// have it with any policy.
+pub(crate) struct PlainSwitch<P = ActivePolicy> {
     pub(crate) forwarding: Forwarding,
-    pub(crate) buffers: Vec<Tm>,
+    pub(crate) buffers: Vec<Tm<P>>,
     /// 0 if ports have one queue, which all classes share.
     pub(crate) queue_mask: u8,
     /// Headers of cut packets have a queue of their own (NDP).
@@ -41,12 +43,17 @@ pub(crate) struct Rejected {
     pub(crate) verdict: Verdict,
 }
 
-impl PlainSwitch {
-    pub(super) fn new(forwarding: Forwarding, setup: &SwitchSetup) -> Self {
+/// The traffic managers of a switch.
+pub(super) fn traffic_managers(setup: &SwitchSetup) -> Vec<Tm> {
+    setup.buffers.iter().map(|config| Tm::new(config.clone())).collect()
+}
+
+impl<P: Dispatch> PlainSwitch<P> {
+    pub(super) fn new(forwarding: Forwarding, setup: &SwitchSetup, tms: Vec<Tm<P>>) -> Self {
         let buffers = &setup.buffers;
         Self {
             forwarding,
-            buffers: buffers.iter().map(|config| Tm::new(config.clone())).collect(),
+            buffers: tms,
             queue_mask: if buffers.iter().all(|config| config.queues == 1) { 0 } else { u8::MAX },
             headers_apart: buffers.iter().any(|config| matches!(config.trim, Some(TrimConfig::Ndp(_)))),
             trim_queue: buffers.iter().find_map(|config| trim_queue(config.trim.as_ref())),
@@ -348,7 +355,23 @@ impl PlainSwitch {
     }
 }
 
-impl SwitchKind for PlainSwitch {
+/// Makes a switch whose loop over packets is compiled for the type of its policy.
+pub(super) struct Specialize<'s> {
+    pub(super) forwarding: Forwarding,
+    pub(super) setup: &'s SwitchSetup,
+}
+
+impl ForPolicy for Specialize<'_> {
+    type Made = Box<dyn SwitchKind>;
+
+    fn make<P: Dispatch>(self, tms: Vec<Tm<P>>) -> Box<dyn SwitchKind> {
+        Box::new(PlainSwitch::new(self.forwarding, self.setup, tms))
+    }
+}
+
+impl<P: Dispatch> SwitchKind for PlainSwitch<P> {
+    runs_for_slots!(8 16 32 64 128 256 512);
+
     fn forwarding(&self) -> &Forwarding {
         &self.forwarding
     }
@@ -400,18 +423,18 @@ impl SwitchKind for PlainSwitch {
 
 /// Whether nobody looks at a packet that leaves, which is as long as it was, and nothing leaves beside it.
 #[inline(always)]
-fn is_plain(departure: &Departure, tm: &Tm, net: &Net) -> bool {
+fn is_plain<P: Dispatch>(departure: &Departure, tm: &Tm<P>, net: &Net) -> bool {
     !net.watched && !departure.is_header() && !tm.has_evictions()
 }
 
 /// Puts such a packet on the wire.
 #[inline(always)]
-fn send<const NODES: usize>(
+fn send<P: Dispatch, const NODES: usize>(
     port: &mut Port,
     now: Instant,
     number: usize,
     departure: &Departure,
-    tm: &Tm,
+    tm: &Tm<P>,
     cx: Context<'_, NODES>,
 ) {
     let metadata = cx.net.wires.arena.metadata(departure.id.0 as Slot, departure.bytes());

@@ -2,7 +2,7 @@
 //! keeps what it saw.
 
 use super::plain::PlainSwitch;
-use super::{Forwarding, Rejected, SwitchKind, like_its_switch};
+use super::{Forwarding, Rejected, SwitchKind, like_its_switch, runs_for_slots};
 use crate::event_queue::NEVER;
 use crate::flows::FlowTable;
 use crate::net::{Context, Net};
@@ -108,6 +108,8 @@ impl ScriptedSwitch {
 }
 
 impl SwitchKind for ScriptedSwitch {
+    runs_for_slots!();
+
     like_its_switch!();
 
     fn due<const NODES: usize>(&mut self, now: Instant, slot: usize, mut cx: Context<'_, NODES>) {

@@ -11,6 +11,7 @@ mod complete_partitioning;
 mod complete_sharing;
 mod congestion;
 mod custom;
+mod dispatch;
 mod dynamic_thresholds;
 mod enhanced_thresholds;
 mod fba;
@@ -26,17 +27,18 @@ mod shares;
 mod traffic_aware;
 
 pub use crate::buffer::Buffer;
+pub use dispatch::{Dispatch, ForPolicy};
 pub use flexible_buffer::Classes;
 pub use intelligent_buffer::Accounting;
 pub use policy::{ActivePolicy, Admission, Arrival, BufferPolicy, Candidate, CustomPolicy, PolicySettings, QueueId};
 
 pub(crate) use policy::real;
 
-use crate::config::{ConfigError, TmConfig, ValidConfig};
+use crate::config::{ConfigError, TmConfig};
 use crate::described::kinds;
-use crate::units::{Duration, Instant};
+use crate::switch::Tm;
 use crate::verdict::{Explain, Reason, Threshold};
-use core::any::Any;
+use alloc::vec::Vec;
 use custom::AnyPolicy;
 
 /// Where the code of a policy is.
@@ -101,6 +103,30 @@ macro_rules! policies {
             };
         }
         pub(crate) use with_policy;
+
+        /// [`Tm::specialize`].
+        pub(crate) fn specialize<F: ForPolicy>(tms: Vec<Tm>, maker: F) -> F::Made {
+            $(policies!(@special tms maker $policy $($other)*);)*
+            // Policies of other crates, or of several kinds.
+            let erase = |tm: Tm| {
+                tm.map_policy(|policy| match policy {
+                    Policy::Custom(policy) => policy,
+                    policy => with_policy!(policy, policy => AnyPolicy::new(policy)),
+                })
+            };
+            maker.make(tms.into_iter().map(erase).collect())
+        }
+    };
+    (@special $tms:ident $maker:ident $($policy:ident)+) => {
+        $(if $tms.iter().all(|tm| tm.has_policy(|policy| matches!(policy, Policy::$policy(_)))) {
+            let narrow = |tm: Tm| {
+                tm.map_policy(|policy| match policy {
+                    Policy::$policy(policy) => policy,
+                    _ => unreachable!("all are of this kind"),
+                })
+            };
+            return $maker.make($tms.into_iter().map(narrow).collect());
+        })+
     };
     (@active $called:tt $($policy:ident)+) => {
         $(impl From<$policy> for ActivePolicy {
@@ -205,67 +231,5 @@ impl BufferPolicy for Unobserved {
 
     fn threshold_of(&self, _: QueueId, _: &Buffer) -> Option<Threshold> {
         None
-    }
-}
-
-fn observes<P: BufferPolicy>(_: &P) -> bool {
-    P::OBSERVES
-}
-
-fn expels<P: BufferPolicy>(_: &P) -> bool {
-    P::EXPELS
-}
-
-fn interval<P: BufferPolicy>(policy: &P) -> Option<Duration> {
-    if P::UPDATES { policy.interval() } else { None }
-}
-
-impl Policy {
-    pub(crate) fn new(switch: &ValidConfig) -> Self {
-        switch.policy.as_settings().start(switch).0
-    }
-
-    /// Whether it observes packets that leave.
-    pub(crate) fn observes(&self) -> bool {
-        with_policy!(self, policy => observes(policy))
-    }
-
-    /// Whether it expels packets from their queues.
-    pub(crate) fn expels(&self) -> bool {
-        with_policy!(self, policy => expels(policy))
-    }
-
-    /// How often [`Policy::update`] is due, if ever.
-    pub(crate) fn interval(&self) -> Option<Duration> {
-        with_policy!(self, policy => interval(policy))
-    }
-
-    /// The periodic update; see [`BufferPolicy::update`].
-    pub(crate) fn update(&mut self, buffer: &Buffer) -> bool {
-        with_policy!(self, policy => policy.update(buffer))
-    }
-
-    /// Several updates at once; see [`BufferPolicy::repeat`].
-    pub(crate) fn repeat(&mut self, buffer: &Buffer, times: u64) -> bool {
-        with_policy!(self, policy => policy.repeat(buffer, times))
-    }
-
-    /// The threshold of a queue now; see [`BufferPolicy::threshold_of`].
-    pub(crate) fn threshold(&self, queue: QueueId, buffer: &Buffer) -> Option<Threshold> {
-        with_policy!(self, policy => policy.threshold_of(queue, buffer))
-    }
-
-    /// Takes over what an earlier policy had learned, where it is of the same kind, and else starts from the buffer as
-    /// it is.
-    pub(crate) fn inherit(&mut self, earlier: &Self, now: Instant, buffer: &Buffer, queues: usize) {
-        for queue in (0..buffer.queues.len()).filter(|queue| buffer.length(*queue) > 0) {
-            let id = QueueId { port: queue / queues, index: queue };
-            with_policy!(&mut *self, policy => policy.enqueued(id, 0, buffer.length(queue)));
-        }
-        let earlier: &dyn Any = match earlier {
-            Self::Custom(custom) => custom.any(),
-            earlier => with_policy!(earlier, policy => policy),
-        };
-        with_policy!(self, policy => policy.inherit(earlier, now));
     }
 }

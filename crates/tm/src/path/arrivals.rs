@@ -58,7 +58,7 @@ impl Path {
     }
 
     #[inline(always)]
-    fn offer_here<P: BufferPolicy>(
+    pub(crate) fn offer_here<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
