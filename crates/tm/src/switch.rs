@@ -13,7 +13,7 @@
 //! `Checked` adds queue limits and ECN, `Aifo` adds its admission test, and the full path has everything.
 //! [`Dispatch`] leads to the concrete type of the policy, so that each policy has compiled code of its own.
 
-use crate::admit::{ActivePolicy, Dispatch, DynamicThresholds, ForPolicy, Policy, Unobserved, specialize};
+use crate::admit::{ActivePolicy, Dispatch, DynamicThresholds, Policy, Unobserved};
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
@@ -27,7 +27,6 @@ use crate::verdict::{Departure, Eviction, Explain, Explanation, Outcome, Reason,
 use crate::view::View;
 use alloc::collections::VecDeque;
 use alloc::format;
-use alloc::vec::Vec;
 
 /// How far the current instant has got. Internal events run in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +42,7 @@ enum Phase {
 /// The traffic manager of one switch.
 ///
 /// A `Tm` has any policy, and a call branches on which one it is. A `Tm<P>` has a policy of one type: see
-/// [`Tm::specialize`].
+/// [`specialize`](crate::admit::specialize).
 #[derive(Clone, Debug)]
 pub struct Tm<P = ActivePolicy> {
     path: Path,
@@ -73,12 +72,6 @@ impl Tm {
         self.policy = crate::admit::with_policy!(self.policy.0, policy => ActivePolicy::new(policy));
         self.choose_fast_paths();
         self
-    }
-
-    /// Makes something of traffic managers whose policies are of one type, such as a loop over packets that is compiled
-    /// for that type. What they decide is the same. They cannot be reconfigured.
-    pub fn specialize<F: ForPolicy>(tms: Vec<Self>, maker: F) -> F::Made {
-        specialize(tms, maker)
     }
 
     /// The same traffic manager with its policy as another type.

@@ -159,11 +159,10 @@ impl SwitchKind for MirrorSwitch {
         cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         if from < self.switch.forwarding.ports.len() {
-            return self.switch.arrive(now, from, metadata, cx);
+            return self.switch.arrive_rare(now, metadata, cx);
         }
         // A header comes from recirculation, for the port that is its metadata's destination.
-        let header = cx.net.wires.arena.metadata(metadata.packet, metadata.bytes());
-        self.switch.offer(now, metadata.to.port(), header, cx)
+        self.switch.offer_rare(now, metadata.to.port(), metadata.packet, cx)
     }
 
     fn reject<const NODES: usize>(

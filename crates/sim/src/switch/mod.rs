@@ -35,7 +35,8 @@ use crate::packet::Metadata;
 use crate::scenario::SwitchSetup;
 use fifo::FifoSwitch;
 use forebay_script::trace::Event;
-use forebay_tm::{FifoTm, Instant, Tm, View};
+use forebay_tm::admit::specialize;
+use forebay_tm::{FifoTm, Instant, View};
 use lossless::LosslessSwitch;
 use mirror::MirrorSwitch;
 use scripted::ScriptedSwitch;
@@ -168,12 +169,12 @@ macro_rules! runs_for_slots {
 }
 pub(crate) use runs_for_slots;
 
-/// Slots that the event queue of a chip, or of a switch that pauses, may have: each number has a copy of the loop.
+/// Slots that the event queue of a chip, or of a switch that pauses, may have, unless it needs more: each number has a
+/// copy of the loop.
 const CHIP_SLOTS: [usize; 2] = [32, 256];
 
-/// Slots that the event queue of a plain switch has at least. For every policy there are as many copies of the loop as
-/// there are numbers of slots.
-const LEAST_SLOTS: usize = 8;
+/// Those of a plain switch. Each number has a copy of the loop for every policy.
+const PLAIN_SLOTS: [usize; 3] = [16, 64, 256];
 
 /// The slots of a node's event queue.
 #[derive(Clone, Copy, Debug)]
@@ -235,7 +236,7 @@ impl Switch {
         if Self::is_fifo(setup, watch) {
             return Self::Fifo(FifoSwitch::new(forwarding, setup));
         }
-        Self::Plain(Tm::specialize(traffic_managers(setup), Specialize { forwarding, setup }))
+        Self::Plain(specialize(traffic_managers(setup), Specialize { forwarding, setup }))
     }
 
     /// Whether it is known on arrival when packets leave, and nobody would `watch` them meanwhile.
@@ -247,20 +248,21 @@ impl Switch {
 
     /// The slots of its event queue. A switch of FIFOs has arrivals only. Others have the ends of transmissions in the
     /// lower half, arrivals in the upper half; ports inside the switch come last in both. Switches that mirror or play
-    /// a script have all there can be, programmable chips and those that pause one of a few numbers.
+    /// a script have all there can be, the others one of a few numbers.
     pub(crate) fn slots(ports: usize, setup: &SwitchSetup, watch: bool) -> Slots {
         if Self::is_fifo(setup, watch) {
             return Slots { count: ports.next_power_of_two(), first_arrival: 0 };
         }
-        let one_of_few = |needed| CHIP_SLOTS.into_iter().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
+        let one_of =
+            |sizes: &[usize], needed| sizes.iter().copied().find(|slots| needed <= *slots).unwrap_or(MAX_SLOTS);
         let count = if let Some(chip) = &setup.chip {
-            one_of_few(2 * (ports + chip.inside(ports)))
+            one_of(&CHIP_SLOTS, 2 * (ports + chip.inside(ports)))
         } else if setup.ingress.is_some() {
-            one_of_few(2 * (ports + 1))
+            one_of(&CHIP_SLOTS, 2 * (ports + 1))
         } else if setup.mirror.is_some() || setup.script.is_some() {
             MAX_SLOTS
         } else {
-            (2 * ports.next_power_of_two()).max(LEAST_SLOTS)
+            one_of(&PLAIN_SLOTS, 2 * ports)
         };
         Slots { count, first_arrival: count / 2 }
     }

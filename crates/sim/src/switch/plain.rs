@@ -99,6 +99,38 @@ impl<P: Dispatch> PlainSwitch<P> {
         None
     }
 
+    /// A packet arrives where few do: see [`PlainSwitch::offer_rare`].
+    pub(super) fn arrive_rare<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        metadata: Metadata,
+        cx: Context<'_, NODES>,
+    ) -> Option<Rejected> {
+        let Some(port) = self.forwarding.next_hop(&metadata, cx.net) else {
+            cx.net.wires.lose(metadata.packet);
+            return None;
+        };
+        self.offer_rare(now, port, metadata.packet, cx)
+    }
+
+    /// [`PlainSwitch::offer`] where few packets come: the traffic manager is called, so that its code does not stand
+    /// here once more.
+    #[inline(never)]
+    pub(crate) fn offer_rare<const NODES: usize>(
+        &mut self,
+        now: Instant,
+        number: usize,
+        slot: Slot,
+        cx: Context<'_, NODES>,
+    ) -> Option<Rejected> {
+        let packet = self.core_packet(number, slot, cx.net);
+        let port = &self.forwarding.ports[number];
+        let wire = port.wire(now);
+        let outcome = call(&mut self.buffers[port.buffer as usize], now, &packet, wire);
+        let verdict = self.after_offer(now, number, slot, wire, outcome, cx)?;
+        Some(Rejected { port: number, slot, verdict })
+    }
+
     /// Sees to everything about an arrival that is not simply a packet that passes or waits. Returns the verdict if no
     /// queue has taken it.
     #[inline(never)]
@@ -137,7 +169,7 @@ impl<P: Dispatch> PlainSwitch<P> {
     /// A packet goes on by the forwarding table; what no queue takes is gone, or goes back.
     #[inline(never)]
     pub(super) fn forward<const NODES: usize>(&mut self, now: Instant, metadata: Metadata, mut cx: Context<'_, NODES>) {
-        if let Some(rejected) = self.arrive(now, 0, metadata, cx.reborrow()) {
+        if let Some(rejected) = self.arrive_rare(now, metadata, cx.reborrow()) {
             self.drop_or_return(now, &rejected, cx);
         }
     }
@@ -370,7 +402,7 @@ impl ForPolicy for Specialize<'_> {
 }
 
 impl<P: Dispatch> SwitchKind for PlainSwitch<P> {
-    runs_for_slots!(8 16 32 64 128 256 512);
+    runs_for_slots!(16 64 256);
 
     fn forwarding(&self) -> &Forwarding {
         &self.forwarding
@@ -419,6 +451,12 @@ impl<P: Dispatch> SwitchKind for PlainSwitch<P> {
     fn reject<const NODES: usize>(&mut self, now: Instant, _: usize, rejected: &Rejected, cx: Context<'_, NODES>) {
         self.drop_or_return(now, rejected, cx);
     }
+}
+
+/// [`Tm::offer`], as a function of its own.
+#[inline(never)]
+fn call<P: Dispatch>(tm: &mut Tm<P>, now: Instant, packet: &CorePacket, wire: Wire) -> Outcome {
+    tm.offer(now, packet, wire)
 }
 
 /// Whether nobody looks at a packet that leaves, which is as long as it was, and nothing leaves beside it.

@@ -175,7 +175,7 @@ impl ActivePolicy {
     }
 }
 
-/// Something that is made of traffic managers whose policies are of one type: [`Tm::specialize`].
+/// Something that is made of traffic managers whose policies are of one type: [`specialize`](super::specialize).
 pub trait ForPolicy {
     /// What is made.
     type Made;

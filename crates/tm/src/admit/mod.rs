@@ -104,8 +104,9 @@ macro_rules! policies {
         }
         pub(crate) use with_policy;
 
-        /// [`Tm::specialize`].
-        pub(crate) fn specialize<F: ForPolicy>(tms: Vec<Tm>, maker: F) -> F::Made {
+        /// Makes something of traffic managers whose policies are of one type, such as a loop over packets that is
+        /// compiled for that type. What they decide is the same. They cannot be reconfigured.
+        pub fn specialize<F: ForPolicy>(tms: Vec<Tm>, maker: F) -> F::Made {
             $(policies!(@special tms maker $policy $($other)*);)*
             // Policies of other crates, or of several kinds.
             let erase = |tm: Tm| {
