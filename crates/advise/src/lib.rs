@@ -9,13 +9,15 @@
 
 mod candidates;
 mod goal;
+mod measured;
 mod network;
 pub mod page;
 mod patch;
 mod pause_ideas;
 mod trial;
 
-pub use goal::{Goal, Traffic, read_goals};
+pub use goal::{Goal, Measured, Traffic, read_goals};
+pub use measured::Watermarks;
 pub use patch::{Operation, apply};
 pub use trial::{Shown, Spread};
 
@@ -201,7 +203,7 @@ fn unreached(
     if let Goal::NoPause { .. } | Goal::Lossless { .. } = goal {
         of.why.push("FB, ABM and Occamy manage queues on egress: when a PG pauses is decided on ingress, by alpha and headroom alone".to_owned());
     }
-    if !matches!(goal, Goal::Burst { .. }) {
+    if !matches!(goal, Goal::Burst { .. } | Goal::Measured { .. }) {
         return Ok(());
     }
     let trial = Trial::new(file, config, chip)?;
