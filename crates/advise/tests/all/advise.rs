@@ -208,6 +208,25 @@ fn what_no_setting_reaches_is_said() {
 }
 
 #[test]
+fn other_policies_pause_as_well_or_lose() {
+    let traffic = Traffic::Burst { senders: 24, bytes: Bytes::new(16_000_000) };
+    let goal = Goal::NoPause { queue: 3, traffic, from: None };
+    let advice = advice(TD3, &[goal]);
+    let goal = &advice.goals[0];
+    assert!(!advice.is_complete() && goal.why[0].contains("the nearest"), "{:?}", goal.why);
+    let others: Vec<&str> = goal.other_policies.iter().map(|other| other.policy).collect();
+    assert_eq!(others, ["fb", "abm", "occamy"]);
+    // The pool of lossless queues has no limits of its own, these policies have: they lose packets. DT as the chip has
+    // it pauses and loses nothing.
+    assert!(!goal.before.words.contains("lost"), "{}", goal.before.words);
+    for other in &goal.other_policies {
+        assert!(!other.trial.met, "{other:?}");
+        assert!(other.trial.words.contains("lost") || other.trial.spread.unwrap().mean > 0.0, "{other:?}");
+    }
+    assert!(goal.other_policies.iter().any(|other| other.trial.words.contains("packets are lost")), "{goal:?}");
+}
+
+#[test]
 fn minimums_and_delays() {
     let goals = [
         Goal::Isolate { queue: 1, from: 0, minimum: Bytes::new(30_000) },
