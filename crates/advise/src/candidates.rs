@@ -1,8 +1,9 @@
 //! What could be changed for a goal, and what the closed forms say of it.
 
-use crate::goal::Goal;
+use crate::goal::{Goal, Traffic};
+use crate::measured::Demand;
 use crate::patch::Operation;
-use crate::trial::Shown;
+use crate::trial::{Shown, Trial};
 use forebay_analysis::dt::Class;
 use forebay_analysis::transient::{Burst, Held, Transient};
 use forebay_sonic::SonicError;
@@ -50,6 +51,13 @@ pub(super) fn ideas(
         Goal::Marks { queue } => Ok(searcher.marking(*queue, shown)),
         Goal::NoPause { queue, traffic, from } => searcher.no_pause(*queue, traffic, *from),
         Goal::Lossless { queue, senders, cable } => Ok(searcher.headroom(*queue, *senders, *cable)),
+        Goal::Measured { queue, traffic } => {
+            let trial = Trial::new(file, config, Some(&chip.name))?;
+            if shown.words.starts_with("PG ") {
+                return searcher.no_pause(*queue, &Traffic::Load { percent: 0, sizes: String::new() }, None);
+            }
+            searcher.measured(*queue, &trial.demand(goal, *queue, traffic)?, shown)
+        }
     }
 }
 
@@ -135,6 +143,29 @@ impl Searcher<'_> {
             }
         }
         let mut ideas = mark_nearest(ideas);
+        if shown.words.contains("(ingress)") {
+            ideas.extend(self.group(queue));
+        }
+        Ok(ideas)
+    }
+
+    /// The alpha of the queue's profile.
+    fn measured(&self, queue: u8, demand: &Demand, shown: &Shown) -> Result<Vec<Idea>, SonicError> {
+        let Some(profile) = self.profile_of(queue) else { return Ok(vec![]) };
+        let (shared, minimum) = (self.shared(profile)?, self.parsed.profiles[profile].bytes.size as f64);
+        let (needed, others) = (demand.own as f64, demand.others.len());
+        let mut ideas = vec![];
+        for th in EXPONENTS.filter(|th| Some(*th) != self.current(profile)) {
+            let share = demand.share(shared, self.alpha(th)) + minimum;
+            let (change, patch) = self.exponent(profile, th);
+            let (has, of) = (size(share), size(needed));
+            let closed_form = format!("{has} at least of {of}, beside {others} ports (FB eq. 1)");
+            let distance = self.current(profile).map_or(0, |now| now.abs_diff(th));
+            ideas.push((distance, (Idea { change, patch, closed_form, is_promising: share >= needed }, share)));
+        }
+        // The smallest changes are tried first.
+        ideas.sort_by_key(|(distance, _)| *distance);
+        let mut ideas = mark_nearest(ideas.into_iter().map(|(_, idea)| idea).collect());
         if shown.words.contains("(ingress)") {
             ideas.extend(self.group(queue));
         }

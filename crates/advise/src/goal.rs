@@ -1,7 +1,10 @@
 //! What an operator wants, read from a TOML file.
 
+use crate::measured::Watermarks;
+use forebay_runner::scenario_file::read_text;
 use forebay_settings::{Diagnostic, Document, Table};
 use forebay_tm::{Bytes, Duration};
+use std::path::{Path, PathBuf};
 
 /// A goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +61,27 @@ pub enum Goal {
         /// Metres of cable; without this, those of the longest cable of the ports.
         cable: Option<u64>,
     },
+    /// Nothing of a queue is lost of traffic that was measured; a lossless one does not pause, either.
+    Measured {
+        /// The queue.
+        queue: u8,
+        /// What was measured.
+        traffic: Measured,
+    },
+}
+
+/// Traffic that was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// Arrivals as `forebay replay` reads them: CSV or a capture.
+    Trace(PathBuf),
+    /// What queues or PGs have held, all at once.
+    Watermarks {
+        /// What they have held.
+        marks: Watermarks,
+        /// This share of it, in percent.
+        percent: u64,
+    },
 }
 
 /// What a lossless queue carries.
@@ -88,6 +112,7 @@ impl Goal {
             | Self::Latency { queue, .. }
             | Self::NoPause { queue, .. }
             | Self::Lossless { queue, .. }
+            | Self::Measured { queue, .. }
             | Self::Marks { queue } => *queue,
         }
     }
@@ -121,17 +146,27 @@ impl Goal {
                 let over = cable.map_or(String::new(), |metres| format!(" over {metres} m"));
                 format!("{senders} senders lose nothing in queue {queue}{over}")
             }
+            Self::Measured { queue, traffic } => {
+                let what = match traffic {
+                    Measured::Trace(path) => path.display().to_string(),
+                    Measured::Watermarks { marks, percent: 100 } => marks.words(),
+                    Measured::Watermarks { marks, percent } => format!("{percent}% of {}", marks.words()),
+                };
+                format!("nothing of queue {queue} is lost or paused by {what}")
+            }
         }
     }
 }
 
-const KINDS: [(&str, Kind); 6] = [
+const KINDS: [(&str, Kind); 8] = [
     ("burst", Kind::Burst),
     ("isolate", Kind::Isolate),
     ("latency", Kind::Latency),
     ("marks", Kind::Marks),
     ("no-pause", Kind::NoPause),
     ("lossless", Kind::Lossless),
+    ("trace", Kind::Trace),
+    ("watermarks", Kind::Watermarks),
 ];
 
 #[derive(Clone, Copy)]
@@ -142,27 +177,29 @@ enum Kind {
     Marks,
     NoPause,
     Lossless,
+    Trace,
+    Watermarks,
 }
 
 /// The most of anything that is counted in ports.
 const MOST_PORTS: usize = 4096;
 
-/// Reads the goals of a file.
+/// Reads the goals of a file. Files that it names are found beside it.
 ///
 /// # Errors
-/// If it says something that is no goal.
+/// If it says something that is no goal, or names a file of watermarks that are none.
 pub fn read_goals(file: &str, text: &str) -> Result<Vec<Goal>, Diagnostic> {
     let document = Document::parse(file, text)?;
     let root = document.root();
     root.allow(&["goal"], |_| false, "")?;
-    let goals: Vec<Goal> = root.tables("goal")?.iter().map(goal).collect::<Result<_, _>>()?;
+    let goals: Vec<Goal> = root.tables("goal")?.iter().map(|table| goal(file, table)).collect::<Result<_, _>>()?;
     if goals.is_empty() {
         return Err(Diagnostic::of_file(file, "there is no goal", "write [[goal]] and kind = \"burst\" below it"));
     }
     Ok(goals)
 }
 
-fn goal(table: &Table<'_>) -> Result<Goal, Diagnostic> {
+fn goal(file: &str, table: &Table<'_>) -> Result<Goal, Diagnostic> {
     let kind = table.need("kind", "kind = \"burst\"")?.word(&KINDS)?;
     let queue = |key| {
         let value = table.need(key, &format!("{key} = 0"))?;
@@ -205,7 +242,28 @@ fn goal(table: &Table<'_>) -> Result<Goal, Diagnostic> {
             }
             Ok(Goal::Lossless { queue: queue("queue")?, senders: senders(table)?, cable })
         }
+        Kind::Trace => {
+            keys(&["kind", "queue", "arrivals"])?;
+            let path = beside(file, table.need("arrivals", "arrivals = \"arrivals.csv\"")?.text()?);
+            Ok(Goal::Measured { queue: queue("queue")?, traffic: Measured::Trace(path) })
+        }
+        Kind::Watermarks => {
+            keys(&["kind", "queue", "file", "times"])?;
+            let path = beside(file, table.need("file", "file = \"watermarks.txt\"")?.text()?);
+            let times = table.get("times").map_or(Ok(1.0), |value| value.real())?;
+            if !(0.01..=1000.0).contains(&times) {
+                return Err(table.key_error("times", "this is no factor for what was measured", "give 0.01 to 1000"));
+            }
+            let marks = Watermarks::read(&path.display().to_string(), &read_text(&path)?)?;
+            let traffic = Measured::Watermarks { marks, percent: (100.0 * times).round() as u64 };
+            Ok(Goal::Measured { queue: queue("queue")?, traffic })
+        }
     }
+}
+
+/// A file that is named by another.
+fn beside(file: &str, name: &str) -> PathBuf {
+    Path::new(file).parent().unwrap_or(Path::new("")).join(name)
 }
 
 /// `senders`, of which one cannot congest a port.

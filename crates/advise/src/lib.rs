@@ -9,13 +9,15 @@
 
 mod candidates;
 mod goal;
+mod measured;
 mod network;
 pub mod page;
 mod patch;
 mod pause_ideas;
 mod trial;
 
-pub use goal::{Goal, Traffic, read_goals};
+pub use goal::{Goal, Measured, Traffic, read_goals};
+pub use measured::Watermarks;
 pub use patch::{Operation, apply};
 pub use trial::{Shown, Spread};
 
@@ -199,9 +201,11 @@ fn unreached(
         None => of.why.push("there is no setting to search for it in this configuration".to_owned()),
     }
     if let Goal::NoPause { .. } | Goal::Lossless { .. } = goal {
-        of.why.push("FB, ABM and Occamy manage queues on egress: when a PG pauses is decided on ingress, by alpha and headroom alone".to_owned());
+        let words = "FB, ABM and Occamy manage queues on egress: a PG pauses by its alpha and headroom on ingress, so \
+                     they prevent a pause only by a loss";
+        of.why.push(words.to_owned());
     }
-    if !matches!(goal, Goal::Burst { .. }) {
+    if !matches!(goal, Goal::Burst { .. } | Goal::Measured { .. } | Goal::NoPause { .. }) {
         return Ok(());
     }
     let trial = Trial::new(file, config, chip)?;
@@ -210,7 +214,11 @@ fn unreached(
         let Some(other) = policy(name, &alphas).and_then(|policy| trial.with_policy(policy, goal.queue())) else {
             continue;
         };
-        of.other_policies.push(OtherPolicy { policy: name, trial: other.run(goal)? });
+        let shown = match goal {
+            Goal::NoPause { .. } => Network::new(file, config, chip)?.with_policy_of(&other).run(goal)?,
+            _ => other.run(goal)?,
+        };
+        of.other_policies.push(OtherPolicy { policy: name, trial: shown });
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! whose senders stop when they are asked to. Each trial is run with several seeds.
 
 use crate::goal::{Goal, Traffic};
-use crate::trial::{Shown, Spread};
+use crate::trial::{Shown, Spread, Trial};
 use forebay_results::stats::Interval;
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
@@ -11,7 +11,8 @@ use forebay_sonic::SonicError;
 use forebay_sonic::config::Config;
 use forebay_sonic::device::Device;
 use forebay_sonic::import::{Imported, import_ports};
-use forebay_tm::{Bytes, Duration, Rate};
+use forebay_tm::admit::PolicyConfig;
+use forebay_tm::{Bytes, Duration, Rate, TmConfig};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -48,6 +49,8 @@ pub(super) struct Network<'a> {
     rate: Rate,
     /// Ports that are up and have that rate.
     ports: usize,
+    /// Another policy on egress, and its buffer.
+    policy: Option<(PolicyConfig, Bytes)>,
 }
 
 impl<'a> Network<'a> {
@@ -57,7 +60,13 @@ impl<'a> Network<'a> {
         let mut up = config.ports.iter().filter(|port| port.is_up).map(|port| port.speed);
         let speed = up.next().ok_or_else(|| SonicError::new("PORT", "no port is up", "set admin_status to up"))?;
         let ports = 1 + up.filter(|other| *other == speed).count();
-        Ok(Self { file, chip, rate: Rate::from_bps(speed.saturating_mul(1_000_000)), ports, config })
+        Ok(Self { file, chip, rate: Rate::from_bps(speed.saturating_mul(1_000_000)), ports, config, policy: None })
+    }
+
+    /// The same with the egress side of a trial.
+    pub(super) fn with_policy_of(self, trial: &Trial) -> Self {
+        let egress = &trial.switch.switch;
+        Self { policy: Some((egress.policy.clone(), egress.buffer)), ..self }
     }
 
     /// Tries a goal with each seed.
@@ -149,13 +158,17 @@ impl<'a> Network<'a> {
         let pauses = |result: &RunResult| result.pauses.requests.iter().filter(|of| of.group == group).count() as f64;
         let pauses: Vec<f64> = results.iter().map(pauses).collect();
         let spread = Spread::of(&pauses);
-        let words = match pauses.iter().all(|count| *count == 0.0) {
-            true => format!("PG {group} never asks for pause, with {SEEDS} seeds"),
-            false => format!("PG {group} asks for pause {spread} times, with {SEEDS} seeds"),
+        let lost = Spread::of(&results.iter().map(lost).collect::<Vec<_>>());
+        let pause = match spread.mean == 0.0 {
+            true => format!("PG {group} never asks for pause"),
+            false => format!("PG {group} asks for pause {spread} times"),
         };
+        let loss = if lost.mean == 0.0 { String::new() } else { format!(", {lost} packets are lost") };
+        let words = format!("{pause}{loss}, with {SEEDS} seeds");
         let others = from.map(|(class, _)| results.iter().map(|result| goodput(result, class)).sum::<u64>() / SEEDS);
-        let degree = 1.0 / (1.0 + spread.mean);
-        Ok(Shown { met: spread.mean == 0.0, words, degree, others, spread: Some(spread) })
+        // A packet that is lost is no pause, and no better.
+        let missed = spread.mean + lost.mean;
+        Ok(Shown { met: missed == 0.0, words, degree: 1.0 / (1.0 + missed), others, spread: Some(spread) })
     }
 
     fn lossless(&self, goal: &Goal, queue: u8, senders: usize, cable: Option<u64>) -> Result<Shown, SonicError> {
@@ -171,7 +184,6 @@ impl<'a> Network<'a> {
         );
         self.group(goal, &text, queue)?;
         let results = self.simulate(goal, &text)?;
-        let lost = |result: &RunResult| result.flows.iter().map(|flow| f64::from(flow.drops)).sum::<f64>();
         let lost: Vec<f64> = results.iter().map(lost).collect();
         let spread = Spread::of(&lost);
         let words = match spread.mean == 0.0 {
@@ -202,8 +214,17 @@ impl<'a> Network<'a> {
     }
 
     fn read(&self, goal: &Goal, text: &str) -> Result<Scenario, SonicError> {
-        Scenario::read("the trial", text, &[])
-            .map_err(|error| SonicError::new(goal.words(), format!("{}: {}", error.field, error.problem), error.remedy))
+        let wrong = |field: &str, problem: &str, remedy: String| {
+            SonicError::new(goal.words(), format!("{field}: {problem}"), remedy)
+        };
+        let mut scenario = Scenario::read("the trial", text, &[])
+            .map_err(|error| wrong(&error.field, &error.problem, error.remedy))?;
+        if let Some((policy, buffer)) = &self.policy {
+            let switch = &mut scenario.switches[0].buffers[0];
+            let other = TmConfig { policy: policy.clone(), buffer: *buffer, ..switch.clone().into_inner() };
+            *switch = other.validate().map_err(|error| wrong(error.field, &error.problem, error.remedy))?;
+        }
+        Ok(scenario)
     }
 
     fn simulate(&self, goal: &Goal, text: &str) -> Result<Vec<RunResult>, SonicError> {
@@ -215,6 +236,11 @@ impl<'a> Network<'a> {
         };
         Ok((1..=SEEDS).map(run).collect())
     }
+}
+
+/// The packets that a run has lost.
+fn lost(result: &RunResult) -> f64 {
+    result.flows.iter().map(|flow| f64::from(flow.drops)).sum()
 }
 
 /// The goodput of a class, in bytes a second.

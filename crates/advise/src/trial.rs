@@ -21,7 +21,7 @@ use std::fmt;
 const PACKET: u64 = 1_500;
 
 /// No trial takes more packets.
-const MOST_PACKETS: u64 = 20_000_000;
+pub(super) const MOST_PACKETS: u64 = 20_000_000;
 
 /// What a trial has shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,27 +57,53 @@ impl fmt::Display for Spread {
 
 /// A configuration on its chip, imported.
 pub(super) struct Trial {
-    switch: MmuConfig,
-    of_queue: Vec<u8>,
+    pub(super) switch: MmuConfig,
+    pub(super) of_queue: Vec<u8>,
     /// Ports of one partition.
     ports: usize,
-    packet: u32,
+    pub(super) packet: u32,
+    /// The ports that are up.
+    pub(super) names: Vec<String>,
 }
 
 /// What becomes of the packets that a goal is about.
 #[derive(Default)]
-struct Watch {
+pub(super) struct Watch {
     /// Packets with ids from this on are looked at.
-    from: u64,
-    offered: u64,
-    lost: u64,
-    why: Option<Reason>,
-    marked: u64,
-    paused: Option<PauseRequest>,
+    pub(super) from: u64,
+    /// Of so many queues of a port this one alone is looked at, and requests of this PG.
+    pub(super) only: Option<(usize, u8, u8)>,
+    pub(super) offered: u64,
+    pub(super) lost: u64,
+    /// Bytes of other queues that were not lost.
+    pub(super) others: u64,
+    pub(super) why: Option<Reason>,
+    pub(super) marked: u64,
+    pub(super) paused: Option<PauseRequest>,
+    /// What was offered before the first request.
+    pub(super) before_pause: u64,
+}
+
+impl Watch {
+    /// What became of the packets, in words.
+    pub(super) fn fate(&self) -> String {
+        let why = self
+            .why
+            .map_or(String::new(), |reason| format!(", first by {} ({})", reason.as_str(), reason.side().as_str()));
+        match self.lost {
+            0 => format!("all of {} arrived", Bytes::new(self.offered)),
+            lost => format!("{} of {} lost{why}", Bytes::new(lost), Bytes::new(self.offered)),
+        }
+    }
 }
 
 impl Observer for Watch {
     fn arrived(&mut self, _: Instant, packet: &Packet, verdict: Verdict) {
+        if self.only.is_some_and(|(_, queue, _)| packet.queue != u32::from(queue)) {
+            let is_lost = !matches!(verdict, Verdict::Queued { .. });
+            self.others += if is_lost { 0 } else { u64::from(packet.bytes) };
+            return;
+        }
         if packet.id.0 < self.from {
             return;
         }
@@ -94,6 +120,10 @@ impl Observer for Watch {
     fn started(&mut self, _: Instant, _: usize, _: &Departure, _: Instant) {}
 
     fn evicted(&mut self, eviction: Eviction) {
+        if self.only.is_some_and(|(queues, queue, _)| eviction.queue % queues != usize::from(queue)) {
+            self.others -= u64::from(eviction.bytes);
+            return;
+        }
         if eviction.id.0 >= self.from {
             self.lost += u64::from(eviction.bytes);
             self.why.get_or_insert(eviction.reason);
@@ -101,7 +131,10 @@ impl Observer for Watch {
     }
 
     fn requested(&mut self, request: PauseRequest) {
-        self.paused.get_or_insert(request);
+        if self.only.is_none_or(|(_, _, group)| request.group == group) && self.paused.is_none() {
+            self.paused = Some(request);
+            self.before_pause = self.offered;
+        }
     }
 }
 
@@ -121,7 +154,8 @@ impl Trial {
         let ports = ingress.ports.iter().take_while(|port| port.partition == first).count();
         let packet = config.ports.iter().filter(|port| port.is_up).map(|port| port.mtu).min().unwrap_or(PACKET);
         let packet = packet.clamp(64, PACKET) as u32;
-        Ok(Self { switch: MmuConfig { switch: switch.into_inner(), ingress }, of_queue, ports, packet })
+        let names = config.ports.iter().filter(|port| port.is_up).map(|port| port.name.clone()).collect();
+        Ok(Self { switch: MmuConfig { switch: switch.into_inner(), ingress }, of_queue, ports, packet, names })
     }
 
     /// The same with another policy on the egress side, over the shared part of the queue's pool.
@@ -130,7 +164,8 @@ impl Trial {
         let buffer = *pools.pools.values().get(pools.pool.at(usize::from(queue)))?;
         let mut switch = self.switch.clone();
         (switch.switch.policy, switch.switch.buffer) = (policy, buffer);
-        Some(Self { switch, of_queue: self.of_queue.clone(), ports: self.ports, packet: self.packet })
+        let (of_queue, names) = (self.of_queue.clone(), self.names.clone());
+        Some(Self { switch, of_queue, names, ..*self })
     }
 
     /// The factors of all queue numbers, as far as they have one.
@@ -165,11 +200,12 @@ impl Trial {
             Goal::Isolate { queue, from, minimum } => self.isolate(goal, *queue, *from, *minimum),
             Goal::Latency { queue, below } => self.latency(*queue, *below),
             Goal::Marks { queue } => self.marks(*queue),
+            Goal::Measured { queue, traffic } => self.measured(goal, *queue, traffic),
             Goal::NoPause { .. } | Goal::Lossless { .. } => unreachable!("these are tried in a network"),
         }
     }
 
-    fn start(&self) -> Result<Driver<Mmu>, SonicError> {
+    pub(super) fn start(&self) -> Result<Driver<Mmu>, SonicError> {
         let mmu = Mmu::new(self.switch.clone());
         let wrong = |error: forebay_tm::ConfigError| {
             SonicError::new(format!("{} = {}", error.field, error.value), error.problem, error.remedy)
@@ -177,7 +213,7 @@ impl Trial {
         Ok(Driver::new(mmu.map_err(wrong)?))
     }
 
-    fn packet(&self, id: u64, in_port: usize, port: usize, queue: u8) -> Packet {
+    pub(super) fn packet(&self, id: u64, in_port: usize, port: usize, queue: u8) -> Packet {
         let group = self.of_queue.get(usize::from(queue)).copied().unwrap_or(0);
         let (in_port, port) = ((in_port % self.ports) as u32, port as u32);
         let queue = u32::from(queue);
@@ -265,14 +301,7 @@ impl Trial {
                 driver.advance(now + Duration::from_ps(gap), &mut quiet).map_err(too_late)?;
             }
         }
-        let (offered, lost) = (watch.offered, watch.lost);
-        let why = watch
-            .why
-            .map_or(String::new(), |reason| format!(", first by {} ({})", reason.as_str(), reason.side().as_str()));
-        let words = match lost {
-            0 => format!("all of {} arrived", Bytes::new(offered)),
-            _ => format!("{} of {} lost{why}", Bytes::new(lost), Bytes::new(offered)),
-        };
+        let (offered, lost, words) = (watch.offered, watch.lost, watch.fate());
         Ok(Shown { met: lost == 0, words, degree: 1.0 - lost as f64 / offered.max(1) as f64, others, spread: None })
     }
 
@@ -342,6 +371,6 @@ impl Trial {
     }
 }
 
-fn too_late(error: forebay_tm::drive::EndOfTime) -> SonicError {
+pub(super) fn too_late(error: forebay_tm::drive::EndOfTime) -> SonicError {
     SonicError::new("the trial", error.to_string(), "ask for a smaller burst")
 }

@@ -93,17 +93,6 @@ impl<'c> Arrivals<'c> {
 
     /// The same for a switch that may have an ingress side.
     pub fn open_for(path: &Path, switch: &'c ValidConfig, groups: Option<Groups<'c>>) -> Result<Self, Diagnostic> {
-        let arrivals = Self::open_any(path, switch, groups)?;
-        match groups {
-            Some(_) if arrivals.captured.is_some() => {
-                let problem = "a capture does not say which ports packets came by";
-                Err(Diagnostic::of_file(&arrivals.file, problem, "give CSV with the column in_port"))
-            }
-            _ => Ok(arrivals),
-        }
-    }
-
-    fn open_any(path: &Path, switch: &'c ValidConfig, groups: Option<Groups<'c>>) -> Result<Self, Diagnostic> {
         if path.as_os_str() == "-" {
             return Self::of_any_form("standard input", Box::new(BufReader::new(io::stdin())), None, switch, groups);
         }
@@ -139,7 +128,7 @@ impl<'c> Arrivals<'c> {
             return Err(Diagnostic::of_file(name, problem, "give a part of it, such as editcap -c makes"));
         };
         let packets = capture::packets(name, &bytes, switch)?;
-        let mut arrivals = Self::empty(name, Box::new(io::empty()), None, switch);
+        let mut arrivals = Self { groups, ..Self::empty(name, Box::new(io::empty()), None, switch) };
         arrivals.captured = Some(packets.into_iter());
         Ok(arrivals)
     }
@@ -248,6 +237,10 @@ impl<'c> Arrivals<'c> {
         }
         let problem = format!("port {} has no group {}", packet.in_port, packet.group);
         let remedy = "describe it in [[ingress.group]] of the switch file, or give another";
+        if self.captured.is_some() {
+            let problem = format!("packet {}: {problem}, which queue {} stands for", packet.id.0, packet.queue);
+            return Err(Diagnostic::of_file(&self.file, problem, remedy));
+        }
         match is_said {
             true => Err(self.error_in(Column::Group, problem, remedy)),
             false => Err(self.error_in(Column::Queue, problem + ", which queue number stands for", remedy)),
@@ -257,9 +250,10 @@ impl<'c> Arrivals<'c> {
     /// The next packet and when it arrives.
     pub fn read_next(&mut self) -> Result<Option<(Instant, Packet)>, Diagnostic> {
         if let Some(captured) = &mut self.captured {
-            let arrival = captured.next();
-            self.next += u64::from(arrival.is_some());
-            return Ok(arrival);
+            let Some((now, mut packet)) = captured.next() else { return Ok(None) };
+            self.next += 1;
+            self.set_group(&mut packet)?;
+            return Ok(Some((now, packet)));
         }
         if !self.next_line()? {
             return Ok(None);

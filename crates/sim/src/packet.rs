@@ -225,8 +225,9 @@ pub(crate) struct Hold {
     /// The request for pause that it waited for in front of its last link, counted from 1 on at the switch that asked;
     /// 0 is none.
     pub(crate) request: u32,
-    /// The port that it came by, while it is at a switch.
+    /// The port that it came by, while it is at a switch, and the priority group that it is charged to.
     pub(crate) in_port: u32,
+    pub(crate) group: u8,
     /// While it waits: how long its class had been paused there when it came. On a link: how long it waited for the
     /// request.
     pub(crate) time: Duration,

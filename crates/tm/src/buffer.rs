@@ -10,12 +10,11 @@ mod descriptors;
 mod tests;
 
 use crate::counters::Totals;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, Summary};
 use crate::units::Bytes;
 use alloc::vec;
 use alloc::vec::Vec;
 use cells::CellMemory;
-use descriptors::NIL;
 
 pub(crate) use descriptors::Descriptor;
 pub use descriptors::{Descriptors, List, Slot};
@@ -24,10 +23,9 @@ pub use descriptors::{Descriptors, List, Slot};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) id: PacketId,
-    pub(crate) bytes: u32,
+    pub(crate) summary: Summary,
     pub(crate) charge: u64,
     pub(crate) rank: u64,
-    pub(crate) header: bool,
     /// `q_i` without it.
     pub(crate) after: u64,
 }
@@ -66,24 +64,24 @@ impl Queue {
         self.list.len
     }
 
-    /// A packet joins the queue, which holds `before` bytes.
+    /// A packet joins the queue, which holds `before` bytes, and is charged `charge`.
     #[inline(always)]
-    fn charge<const PLAIN: bool>(&mut self, before: u64, descriptor: &Descriptor) {
-        self.bytes = before + descriptor.charge();
+    fn charge<const PLAIN: bool>(&mut self, before: u64, summary: Summary, charge: u64) {
+        self.bytes = before + charge;
         if self.bytes > self.peak {
             self.peak = self.bytes;
         }
         if PLAIN {
             self.packets_in += 1;
-            self.bytes_in += u64::from(descriptor.length);
+            self.bytes_in += u64::from(summary.bytes());
             return;
         }
-        self.beyond += descriptor.beyond();
-        if descriptor.is_header() {
+        self.beyond += beyond(summary, charge);
+        if summary.is_header() {
             self.headers += 1;
         } else {
             self.packets_in += 1;
-            self.bytes_in += u64::from(descriptor.bytes());
+            self.bytes_in += u64::from(summary.bytes());
         }
     }
 
@@ -100,15 +98,14 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor) -> Taken {
-        let (charge, header) = (descriptor.charge(), !PLAIN && descriptor.is_header());
-        let bytes = if PLAIN { descriptor.length } else { descriptor.bytes() };
+    fn discharge<const PLAIN: bool>(&mut self, descriptor: &Descriptor, charge: u64) -> Taken {
+        let Descriptor { id, summary, rank, .. } = *descriptor;
         self.bytes -= charge;
         if !PLAIN {
-            self.beyond -= descriptor.beyond();
-            self.headers -= u32::from(header);
+            self.beyond -= beyond(summary, charge);
+            self.headers -= u32::from(summary.is_header());
         }
-        Taken { id: descriptor.id, bytes, charge, rank: descriptor.rank, header, after: self.bytes }
+        Taken { id, summary, charge, rank, after: self.bytes }
     }
 
     /// Packets that joined whole, and what waits.
@@ -132,6 +129,17 @@ impl Queue {
     pub(crate) fn head(&self) -> Option<Slot> {
         self.list.head()
     }
+}
+
+/// Bytes in whole cells.
+#[inline(always)]
+fn in_cells(bytes: u32, cell: u32) -> u64 {
+    if cell == 1 { u64::from(bytes) } else { u64::from(bytes.div_ceil(cell)) * u64::from(cell) }
+}
+
+/// Bytes charged for a packet that are not the length of a whole packet.
+fn beyond(summary: Summary, charge: u64) -> u64 {
+    if summary.is_header() { charge } else { charge - u64::from(summary.bytes()) }
 }
 
 /// Packets and their bytes on the wire.
@@ -260,21 +268,21 @@ impl Buffer {
     /// What a packet of `bytes` is charged: whole cells.
     #[inline]
     pub(crate) fn charge(&self, bytes: u32) -> u64 {
-        if self.cell == 1 { u64::from(bytes) } else { u64::from(bytes.div_ceil(self.cell)) * u64::from(self.cell) }
+        in_cells(bytes, self.cell)
     }
 
     /// Puts a packet at the tail of a queue. Returns `q_i` before.
     ///
-    /// `PLAIN` switches have no headers in their queues and no cell pointers.
+    /// `PLAIN` switches charge bytes, have no headers in their queues and no cell pointers.
     #[inline(always)]
-    pub(crate) fn append<const PLAIN: bool>(&mut self, queue: usize, descriptor: Descriptor) -> u64 {
+    pub(crate) fn append<const PLAIN: bool>(&mut self, queue: usize, descriptor: Descriptor, charge: u64) -> u64 {
         let q = &mut self.queues[queue];
         let (before, tail, len) = (q.bytes, q.list.tail, q.list.len);
         let free = self.slots.free;
         if free as usize >= self.slots.slots.len() {
             self.slots.grow();
-            let Descriptor { id, rank, length, charge, .. } = descriptor;
-            return self.append_again::<PLAIN>(queue, id, rank, length, charge);
+            let Descriptor { id, rank, summary, .. } = descriptor;
+            return self.append_again::<PLAIN>(queue, id, rank, summary, charge);
         }
         // Field by field: a copy of the whole would be put together elsewhere first.
         let slots = self.slots.slots.as_mut_slice();
@@ -283,8 +291,7 @@ impl Buffer {
         slot.prev = tail;
         slot.id = descriptor.id;
         slot.rank = descriptor.rank;
-        slot.length = descriptor.length;
-        slot.charge = descriptor.charge;
+        slot.summary = descriptor.summary;
         if len == 0 {
             q.list.head = free;
         } else {
@@ -292,8 +299,8 @@ impl Buffer {
         }
         q.list.tail = free;
         q.list.len = len + 1;
-        q.charge::<PLAIN>(before, &descriptor);
-        self.charge_pool::<PLAIN>(Slot(free), descriptor.charge());
+        q.charge::<PLAIN>(before, descriptor.summary, charge);
+        self.charge_pool::<PLAIN>(Slot(free), charge);
         before
     }
 
@@ -315,26 +322,27 @@ impl Buffer {
         queue: usize,
         id: PacketId,
         rank: u64,
-        length: u32,
-        charge: u32,
+        summary: Summary,
+        charge: u64,
     ) -> u64 {
-        self.append::<PLAIN>(queue, Descriptor { next: NIL, prev: NIL, length, charge, id, rank })
+        self.append::<PLAIN>(queue, Descriptor::new(id, summary, rank), charge)
     }
 
     /// Charges a packet to a queue whose order the scheduler keeps. Returns its descriptor and `q_i` before.
-    pub(crate) fn adopt(&mut self, queue: usize, descriptor: Descriptor) -> (Slot, u64) {
+    pub(crate) fn adopt(&mut self, queue: usize, descriptor: Descriptor, charge: u64) -> (Slot, u64) {
         let slot = self.slots.allocate(descriptor);
         let q = &mut self.queues[queue];
         q.list.len += 1;
         let before = q.bytes;
-        q.charge::<false>(before, &descriptor);
-        self.charge_pool::<false>(slot, descriptor.charge());
+        q.charge::<false>(before, descriptor.summary, charge);
+        self.charge_pool::<false>(slot, charge);
         (slot, before)
     }
 
     /// Takes the head of a queue that is not empty off its list and out of the accounts.
     #[inline(always)]
     pub(crate) fn pop_head<const PLAIN: bool>(&mut self, queue: usize) -> Taken {
+        let cell = self.cell;
         let q = &mut self.queues[queue];
         let slot = q.list.head;
         let descriptor = &mut self.slots.slots[slot as usize];
@@ -342,7 +350,9 @@ impl Buffer {
         q.list.len -= 1;
         descriptor.next = self.slots.free;
         self.slots.free = slot;
-        let taken = q.discharge::<PLAIN>(descriptor);
+        let bytes = descriptor.summary.bytes();
+        let charge = if PLAIN { u64::from(bytes) } else { in_cells(bytes, cell) };
+        let taken = q.discharge::<PLAIN>(descriptor, charge);
         self.discharge_pool::<PLAIN>(Slot(slot), taken.charge);
         taken
     }
@@ -361,7 +371,8 @@ impl Buffer {
 
     fn discharge(&mut self, queue: usize, slot: Slot) -> Taken {
         let descriptor = self.slots.release(slot);
-        let taken = self.queues[queue].discharge::<false>(&descriptor);
+        let charge = self.charge(descriptor.summary.bytes());
+        let taken = self.queues[queue].discharge::<false>(&descriptor, charge);
         self.discharge_pool::<false>(slot, taken.charge);
         taken
     }
@@ -411,8 +422,9 @@ impl Buffer {
         let mut used = 0;
         for (i, queue) in self.queues.iter().enumerate() {
             let slots = waiting(i);
-            let bytes: u64 = slots.iter().map(|slot| self.slots.get(*slot).charge()).sum();
-            let whole = slots.iter().map(|slot| self.slots.get(*slot)).filter(|packet| !packet.is_header());
+            let packets = || slots.iter().map(|slot| self.slots.get(*slot).summary);
+            let bytes: u64 = packets().map(|packet| self.charge(packet.bytes())).sum();
+            let whole = packets().filter(|packet| !packet.is_header());
             let mut sum = Count::default();
             whole.for_each(|packet| sum.add(packet.bytes()));
             if bytes != queue.bytes || slots.len() != queue.packets() as usize || sum != queue.totals().waiting_whole {

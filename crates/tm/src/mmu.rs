@@ -37,7 +37,7 @@
 
 use crate::admit::PolicyConfig;
 use crate::config::{ConfigError, TmConfig};
-use crate::ingress::{Charged, Ingress, IngressConfig, PG_BITS, Refusal};
+use crate::ingress::{Charged, Ingress, IngressConfig, Refusal};
 use crate::packet::{Packet, PacketId};
 use crate::switch::Tm;
 use crate::trim::TrimConfig;
@@ -48,10 +48,6 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-
-/// Ids of packets are below this: the bits above tell the group that a packet is charged to, so that nothing has to be
-/// looked up or kept for it.
-pub const MAX_PACKET_IDS: u64 = 1 << (u64::BITS - PG_BITS);
 
 /// Both sides of a buffer.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,7 +179,7 @@ impl Mmu {
     /// A packet arrives: [`Tm::offer`], if the ingress side takes it.
     ///
     /// # Panics
-    /// As [`Tm::offer`]; if its port has no such group; or if its id is not below [`MAX_PACKET_IDS`].
+    /// As [`Tm::offer`]; or if its port has no such group.
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
         if !self.is_dt_alone {
@@ -194,7 +190,7 @@ impl Mmu {
         if !self.ingress.charge_shared(pg, cells) {
             return self.offer_charged(now, *packet, wire, pg);
         }
-        let outcome = self.tm.offer_dt_as(now, packet, tagged(packet, pg), wire);
+        let outcome = self.tm.offer_dt(now, packet, pg, wire);
         match outcome {
             Outcome::Verdict(Verdict::Queued { .. }) => {}
             Outcome::Verdict(Verdict::Dropped { .. }) => self.ingress.undo_shared(pg, cells),
@@ -219,7 +215,7 @@ impl Mmu {
         match self.ingress.charge(pg, cells) {
             Err(refusal) => self.refuse(&packet, pg, refusal),
             Ok(charged) => {
-                let outcome = self.tm.offer_as(now, packet, tagged(&packet, pg), wire);
+                let outcome = self.tm.offer_with(now, &packet, pg, wire, &mut ());
                 match outcome {
                     Outcome::Verdict(Verdict::Queued { .. }) if charged <= Charged::Headroom => {}
                     Outcome::Verdict(Verdict::Dropped { .. }) => self.ingress.undo(pg, cells, charged),
@@ -248,7 +244,7 @@ impl Mmu {
             Err(refusal) => (self.refuse(packet, pg, refusal), self.unasked(now, packet)),
             Ok(charged) => {
                 let charge = self.ingress.occupancy(port, group).since(met.has, charged);
-                let (outcome, why) = self.tm.offer_explained(now, &Packet { id: tagged(packet, pg), ..*packet }, wire);
+                let (outcome, why) = self.tm.offer_explained(now, packet, wire);
                 if let Outcome::Verdict(Verdict::Dropped { .. } | Verdict::Returned { .. }) = outcome {
                     self.ingress.undo(pg, met.cells, charged);
                 } else {
@@ -276,10 +272,9 @@ impl Mmu {
         pg
     }
 
-    /// The place of the packet's group. What is not right with it is found there, or here.
+    /// The place of the packet's group.
     #[inline(always)]
     fn place_of(&self, packet: &Packet) -> usize {
-        assert!(packet.id.0 < MAX_PACKET_IDS, "ids of packets are below 2^48");
         self.ingress.pg(packet.in_port as usize, packet.group)
     }
 
@@ -356,11 +351,11 @@ impl Mmu {
             self.take_losses();
         }
         let departure = departure?;
-        let (id, pg) = untagged(departure.id);
+        let pg = departure.place();
         if self.ingress.give_back(pg, self.ingress.cells(departure.bytes())) {
             self.request(now, pg, Signal::Xon);
         }
-        Some(departure.with_id(id))
+        Some(departure)
     }
 
     #[inline]
@@ -392,11 +387,10 @@ impl Mmu {
     /// anybody looks.
     #[inline(never)]
     fn take_losses(&mut self) {
-        let lost: Vec<Eviction> = self.tm.evictions().collect();
-        for lost in lost {
-            let (id, pg) = untagged(lost.id);
+        let lost: Vec<(Eviction, usize)> = self.tm.placed_evictions().collect();
+        for (lost, pg) in lost {
             self.give_back(lost.at, pg, self.ingress.cells(lost.bytes));
-            self.evictions.push(Eviction { id, ..lost });
+            self.evictions.push(lost);
         }
     }
 
@@ -465,9 +459,8 @@ impl Mmu {
 
     /// The packets of a queue, with the port and the group that they are charged to.
     pub fn waiting(&self, queue: usize) -> impl Iterator<Item = (PacketId, usize, u8)> {
-        self.tm.waiting_in(queue).map(|(id, _)| {
-            let (id, pg) = untagged(id);
-            let group = &self.ingress.config().groups[self.ingress.number(pg)];
+        self.tm.waiting_in(queue).map(|(id, summary)| {
+            let group = &self.ingress.config().groups[self.ingress.number(summary.place())];
             (id, group.port, group.number)
         })
     }
@@ -491,16 +484,4 @@ impl Mmu {
     pub fn is_consistent(&self) -> bool {
         self.tm.is_consistent() && self.ingress.is_consistent()
     }
-}
-
-/// The packet's id with the place of its group above it.
-#[inline(always)]
-const fn tagged(packet: &Packet, pg: usize) -> PacketId {
-    PacketId(packet.id.0 | (pg as u64) << (u64::BITS - PG_BITS))
-}
-
-/// The caller's id, and the place of the packet's group.
-#[inline(always)]
-const fn untagged(id: PacketId) -> (PacketId, usize) {
-    (PacketId(id.0 & (MAX_PACKET_IDS - 1)), (id.0 >> (u64::BITS - PG_BITS)) as usize)
 }

@@ -1,12 +1,13 @@
 //! What the core knows of a packet: numbers, no payload.
 
+use crate::ingress::GROUPS_PER_PORT;
 use crate::units::Instant;
 
 /// The caller's name for a packet. The core stores it and gives it back; it never looks inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketId(pub u64);
 
-/// The longest packet, in bytes: one bit of a descriptor's length field tells headers from data.
+/// The longest packet, in bytes.
 pub const MAX_PACKET_BYTES: u32 = (1 << 31) - 1;
 
 /// A packet as it arrives.
@@ -39,6 +40,53 @@ pub struct Packet {
     pub group: u8,
     /// What a meter has made of it: for WRED.
     pub colour: Colour,
+}
+
+/// What is kept of a packet that waits, in one word: its length, whether only its header is left, and the place of its
+/// priority group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary(pub(crate) u64);
+
+impl Summary {
+    /// Below it are the length, and what a [`Departure`](crate::Departure) adds.
+    const PLACE: u32 = u64::BITS - 16;
+    /// Set when the payload was cut.
+    pub(crate) const HEADER: u64 = 1 << (Self::PLACE - 1);
+
+    /// Of a packet of `bytes`.
+    #[inline(always)]
+    pub(crate) const fn new(bytes: u32, place: usize) -> Self {
+        Self(bytes as u64 | (place as u64) << Self::PLACE)
+    }
+
+    /// Of a packet as it arrives.
+    #[inline(always)]
+    pub(crate) const fn of(packet: &Packet) -> Self {
+        Self::new(packet.bytes, packet.in_port as usize * GROUPS_PER_PORT + packet.group as usize)
+    }
+
+    /// Only the header is left of the packet.
+    pub(crate) const fn cut(self) -> Self {
+        Self(self.0 | Self::HEADER)
+    }
+
+    /// Its length on the wire.
+    #[inline(always)]
+    pub(crate) const fn bytes(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Whether its payload was cut.
+    #[inline(always)]
+    pub(crate) const fn is_header(self) -> bool {
+        self.0 & Self::HEADER != 0
+    }
+
+    /// The place of its priority group: `port * GROUPS_PER_PORT + number`.
+    #[inline(always)]
+    pub(crate) const fn place(self) -> usize {
+        (self.0 >> Self::PLACE) as usize
+    }
 }
 
 /// What a meter in front of the switch has made of a packet.

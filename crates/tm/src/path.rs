@@ -215,8 +215,9 @@ pub struct Path {
     watermark: u64,
     /// Where step marking starts, if that is the rule.
     step: u64,
-    /// Packets that were pushed out, expelled or displaced since the caller asked.
-    pub(crate) evictions: Vec<Eviction>,
+    /// Packets that were pushed out, expelled or displaced since the caller asked, with the places of their priority
+    /// groups.
+    pub(crate) evictions: Vec<(Eviction, usize)>,
     /// From this instant on there is something that the core must do on its own.
     pub(crate) due: Instant,
     /// The next periodic update of the policy.

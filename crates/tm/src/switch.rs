@@ -17,7 +17,7 @@ use crate::admit::{ActivePolicy, Dispatch, DynamicThresholds, Policy, Unobserved
 use crate::config::{ConfigError, TmConfig, ValidConfig};
 use crate::counters::{Counters, MemoryReads};
 use crate::mark::Marker;
-use crate::packet::{Packet, PacketId};
+use crate::packet::{Packet, PacketId, Summary};
 use crate::path::{ArrivalPath, DeparturePath, FastRoundRobin, Path, Plain};
 use crate::rank::Ranker;
 use crate::schedule::Scheduler;
@@ -108,29 +108,37 @@ impl<P: Dispatch> Tm<P> {
     /// [`MAX_PACKET_BYTES`](crate::packet::MAX_PACKET_BYTES).
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: &Packet, wire: Wire) -> Outcome {
-        self.offer_with(now, packet, wire, &mut ())
+        self.offer_with(now, packet, 0, wire, &mut ())
     }
 
     /// [`Tm::offer`], with the numbers that led to the outcome.
     pub fn offer_explained(&mut self, now: Instant, packet: &Packet, wire: Wire) -> (Outcome, Explanation) {
         let mut why = Explanation::default();
-        let outcome = self.offer_with(now, packet, wire, &mut why);
+        let outcome = self.offer_with(now, packet, Summary::of(packet).place(), wire, &mut why);
         why.verdict = Some(outcome.verdict());
         (outcome, why)
     }
 
+    /// [`Tm::offer`] of a packet whose priority group is at `place`.
     #[inline(always)]
-    fn offer_with(&mut self, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome {
+    pub(crate) fn offer_with(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        place: usize,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
         if P::IS_ONE_OF_MANY && self.fast_dt {
             // DT has no internal events.
             self.advance_clock(now);
-            return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, wire, why);
+            return self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, place, wire, why);
         }
         if now >= self.path.due {
             self.catch_up(now, Phase::Arrivals);
         }
         self.advance_clock(now);
-        self.policy.offer(&mut self.path, now, packet, wire, why)
+        self.policy.offer(&mut self.path, now, packet, place, wire, why)
     }
 
     /// Removes the next packet of an idle port and returns it. `None` if the port has none that may leave now.
@@ -197,7 +205,7 @@ impl<P: Dispatch> Tm<P> {
     /// Drains the list of packets that were pushed out or expelled since the last call, oldest first. The list grows
     /// until it is drained, and while it is not empty no packet is [`Outcome::Sent`].
     pub fn evictions(&mut self) -> impl Iterator<Item = Eviction> {
-        self.path.evictions.drain(..)
+        self.path.evictions.drain(..).map(|(eviction, _)| eviction)
     }
 
     /// Whether [`Tm::evictions`] are pending.
@@ -309,25 +317,27 @@ impl<P: Dispatch> Tm<P> {
         }
     }
 
-    /// The packets of a queue, with the bytes that they are charged.
-    pub(crate) fn waiting_in(&self, queue: usize) -> impl Iterator<Item = (PacketId, u32)> {
+    /// The packets of a queue.
+    pub(crate) fn waiting_in(&self, queue: usize) -> impl Iterator<Item = (PacketId, Summary)> {
         let slots = self.path.scheduler.waiting(self.path.queue_id(queue), self.path.sorted, &self.path.buffer);
         slots.into_iter().map(|slot| {
             let descriptor = self.path.buffer.slots.get(slot);
-            (descriptor.id, descriptor.charge() as u32)
+            (descriptor.id, descriptor.summary)
         })
     }
 
-    /// The same without a list, where packets wait in the order of their arrival.
+    /// The packets of a queue with the bytes that they are charged; without a list, where packets wait in the order of
+    /// their arrival.
     #[inline]
     pub(crate) fn visit_waiting_in(&self, queue: usize, mut visit: impl FnMut(PacketId, u32)) {
-        if self.path.sorted {
-            return self.waiting_in(queue).for_each(|(id, bytes)| visit(id, bytes));
-        }
         let buffer = &self.path.buffer;
+        let mut show = |id, summary: Summary| visit(id, buffer.charge(summary.bytes()) as u32);
+        if self.path.sorted {
+            return self.waiting_in(queue).for_each(|(id, summary)| show(id, summary));
+        }
         for slot in buffer.in_order(queue) {
             let descriptor = buffer.slots.get(slot);
-            visit(descriptor.id, descriptor.charge() as u32);
+            show(descriptor.id, descriptor.summary);
         }
     }
 
@@ -472,16 +482,16 @@ impl Tm {
         self.fast_dt
     }
 
-    /// [`Tm::offer`] of a packet under another id where dynamic thresholds alone decide: no packet is copied.
+    /// [`Tm::offer_with`] where dynamic thresholds alone decide.
     #[inline(always)]
-    pub(crate) fn offer_dt_as(&mut self, now: Instant, packet: &Packet, id: PacketId, wire: Wire) -> Outcome {
+    pub(crate) fn offer_dt(&mut self, now: Instant, packet: &Packet, place: usize, wire: Wire) -> Outcome {
         self.advance_clock(now);
-        self.path.offer_fast_as::<_, Plain, true>(&mut DynamicThresholds, now, (packet, id), wire, &mut ())
+        self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, place, wire, &mut ())
     }
 
-    /// [`Tm::offer`] of a packet under another id.
-    pub(crate) fn offer_as(&mut self, now: Instant, packet: Packet, id: PacketId, wire: Wire) -> Outcome {
-        self.offer_with(now, &Packet { id, ..packet }, wire, &mut ())
+    /// [`Tm::evictions`], with the places of their priority groups.
+    pub(crate) fn placed_evictions(&mut self) -> impl Iterator<Item = (Eviction, usize)> {
+        self.path.evictions.drain(..)
     }
 
     /// Reverie: what is free in the pool of the packet that comes next.

@@ -1,7 +1,7 @@
 //! What became of a packet, why, and the numbers behind it.
 
 use crate::ingress::{Charge, Occupancy};
-use crate::packet::{Packet, PacketId};
+use crate::packet::{Packet, PacketId, Summary};
 use crate::units::{Bytes, Instant};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -193,7 +193,7 @@ impl Outcome {
     #[inline(always)]
     pub fn departure(self, packet: &Packet) -> Option<Departure> {
         match self {
-            Self::Sent => Some(Departure::of_queue(packet.id, packet.bytes, packet.queue as usize, false)),
+            Self::Sent => Some(Departure::of_queue(packet.id, Summary::new(packet.bytes, 0), packet.queue as usize)),
             Self::Verdict(_) => None,
         }
     }
@@ -231,7 +231,7 @@ pub struct Eviction {
 pub struct Departure {
     /// The packet.
     pub id: PacketId,
-    /// Bytes, queue and kind in one word, which is never 0: so a departure, or none, is returned in two registers.
+    /// The packet's [`Summary`] and the queue in one word, which is never 0: so a departure, or none, is returned in two registers.
     rest: NonZeroU64,
 }
 
@@ -239,18 +239,17 @@ impl Departure {
     /// The bit of packets that leave from a queue, whose number follows, and the bit of headers. One of them is always
     /// set.
     const QUEUED: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 32) - 1);
-    const HEADER: NonZeroU64 = NonZeroU64::MIN.saturating_add((1 << 63) - 1);
+    const HEADER: NonZeroU64 = NonZeroU64::MIN.saturating_add(Summary::HEADER - 1);
 
     /// A packet leaves from a queue.
     #[inline(always)]
-    pub(crate) fn of_queue(id: PacketId, bytes: u32, number: usize, header: bool) -> Self {
-        let header = if header { Self::HEADER.get() } else { 0 };
-        Self { id, rest: Self::QUEUED | (number as u64) << 33 | u64::from(bytes) | header }
+    pub(crate) fn of_queue(id: PacketId, summary: Summary, number: usize) -> Self {
+        Self { id, rest: Self::QUEUED | (number as u64) << 33 | summary.0 }
     }
 
     /// A header leaves from the queue of headers; its packet found no room in queue `number`.
-    pub(crate) fn of_header(id: PacketId, bytes: u32, number: u32) -> Self {
-        Self { id, rest: Self::HEADER | u64::from(number) << 33 | u64::from(bytes) }
+    pub(crate) fn of_header(id: PacketId, summary: Summary, number: u32) -> Self {
+        Self { id, rest: Self::HEADER | u64::from(number) << 33 | summary.0 }
     }
 
     /// The same with another length.
@@ -260,10 +259,10 @@ impl Departure {
         Self { rest, ..self }
     }
 
-    /// The same of a packet with another id.
+    /// The place of the packet's priority group.
     #[inline(always)]
-    pub(crate) const fn with_id(self, id: PacketId) -> Self {
-        Self { id, ..self }
+    pub(crate) const fn place(&self) -> usize {
+        Summary(self.rest.get()).place()
     }
 
     /// Bytes to put on the wire.

@@ -1,7 +1,7 @@
 //! Advice that works: the patched configuration meets the goal that the old one missed.
 
 use crate::text;
-use forebay_advise::{Advice, Goal, Traffic, advise, apply, read_goals};
+use forebay_advise::{Advice, Goal, Measured, Traffic, Watermarks, advise, apply, read_goals};
 use forebay_sim::scenario::Scenario;
 use forebay_sim::{engine, workload};
 use forebay_sonic::config::Config;
@@ -16,15 +16,17 @@ fn advice(config: &str, goals: &[Goal]) -> Advice {
 
 fn goals(name: &str) -> Vec<Goal> {
     let path = format!("{}/tests/goals/{name}", env!("CARGO_MANIFEST_DIR"));
-    read_goals(name, &std::fs::read_to_string(path).unwrap()).unwrap()
+    read_goals(&path, &std::fs::read_to_string(&path).unwrap()).unwrap()
 }
 
 /// What docs/operators.md shows of a case.
 fn is_documented(advice: &Advice) {
     let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operators.md")).unwrap();
     for goal in &advice.goals {
-        for words in [&goal.goal, &goal.before.words, &goal.after.words, &goal.candidates[0].change] {
-            assert!(docs.contains(words.as_str()), "docs/operators.md does not have \"{words}\"");
+        let change = goal.candidates.first().map_or("", |best| &best.change);
+        for words in [&goal.goal, &goal.before.words, &goal.after.words, change] {
+            let words = words.replace(env!("CARGO_MANIFEST_DIR"), "crates/advise");
+            assert!(docs.contains(&words), "docs/operators.md does not have \"{words}\"");
         }
     }
 }
@@ -99,6 +101,80 @@ fn a_lossless_class_no_longer_pauses_its_neighbours() {
 }
 
 #[test]
+fn a_trace_that_loses_packets_loses_none_with_the_patch() {
+    let advice = advice(TD3, &goals("trace.toml"));
+    let goal = &advice.goals[0];
+    assert!(!goal.before.met && goal.after.met && advice.is_complete(), "{goal:#?}");
+    assert_eq!(advice.patch.len(), 1);
+    // The other queue of the trace pays for it.
+    assert!(goal.candidates[0].cost_for_others.unwrap() < 0.0);
+    is_documented(&advice);
+}
+
+#[test]
+fn watermarks_and_half_as_much_again() {
+    let advice = advice(TD3, &goals("watermarks.toml"));
+    let met: Vec<bool> = advice.goals.iter().map(|goal| goal.before.met).collect();
+    assert!(met == [true, false] && advice.is_complete(), "{advice:#?}");
+    is_documented(&advice);
+    // What was measured fits, since it was measured: one percent of it does, too.
+    let Goal::Measured { queue, traffic: Measured::Watermarks { marks, .. } } = goals("watermarks.toml").remove(1)
+    else {
+        panic!("the second goal is about watermarks");
+    };
+    let share = |percent| {
+        let traffic = Measured::Watermarks { marks: marks.clone(), percent };
+        advise(TD3, &text(TD3), None, &[Goal::Measured { queue, traffic }]).unwrap().goals.remove(0)
+    };
+    assert!(share(100).before.met && share(1).before.met);
+    // A hundred times as much fits no buffer: what is nearest is said.
+    assert!(share(10_000).why[0].contains("the nearest"));
+}
+
+#[test]
+fn watermarks_and_traces_that_are_none_are_refused() {
+    let refused = |text: &str, line: Option<usize>, problem: &str| {
+        let error = Watermarks::read("marks.txt", text).unwrap_err();
+        assert!(error.line == line && error.problem.contains(problem), "{error}");
+    };
+    refused("", None, "no line of columns");
+    refused("Port UC0 UX1\n", Some(1), "\"UX1\" is no column");
+    refused("Port,PG0,UC1\n", Some(1), "\"UC1\" is no column");
+    refused("Port UC0 UC1\n---- ---- ----\nEthernet0 5\n", Some(3), "1 values for 2 columns");
+    refused("Port UC0\nEthernet0 -5\n", Some(2), "\"-5\" is no number of bytes");
+    refused("Port UC0\nEthernet0 99999999999999\n", Some(2), "is no number of bytes");
+    refused("Port UC0\nEthernet0 0\nEthernet4 N/A\n", None, "all watermarks are 0");
+    let of = |marks: &str, queue| {
+        let traffic = Measured::Watermarks { marks: Watermarks::read("marks.txt", marks).unwrap(), percent: 100 };
+        advise(TD3, &text(TD3), None, &[Goal::Measured { queue, traffic }]).unwrap_err().to_string()
+    };
+    let unknown = of("Port,UC0\nEthernet0,5000\nEthernet3,5000\n", 0);
+    assert!(unknown.contains("marks.txt:3") && unknown.contains("no port Ethernet3 that is up"), "{unknown}");
+    assert!(of("Port UC0\nEthernet0 5000\n", 1).contains("no packet of the traffic goes to queue 1"));
+    assert!(of("Port UC15\nEthernet0 5000\n", 0).contains("ports have no queue 15"));
+    assert!(of("Port PG6\nEthernet0 5000\n", 0).contains("no queue's packets are charged to PG 6"));
+    let directory = std::env::temp_dir().join(format!("forebay-trace-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("arrivals.csv");
+    let trace = |arrivals: &str| {
+        std::fs::write(&path, arrivals).unwrap();
+        let goal = Goal::Measured { queue: 0, traffic: Measured::Trace(path.clone()) };
+        advise(TD3, &text(TD3), None, &[goal]).unwrap_err().to_string()
+    };
+    let no_port = trace("time_ps,bytes,port,queue,in_port\n0,64,99,0,1\n");
+    assert!(no_port.contains("arrivals.csv:2: port") && no_port.contains("99"), "{no_port}");
+    assert!(trace("time_ps,bytes,port,queue\n0,64,1,0\n").contains("in_port"));
+    assert!(trace("time_ps,bytes,port,queue,in_port\n0,64,1,1,1\n").contains("no packet of the traffic"));
+    let goals = |text: &str| read_goals(&directory.join("goals.toml").display().to_string(), text).unwrap_err();
+    let missing = goals("[[goal]]\nkind = \"watermarks\"\nqueue = 0\nfile = \"nowhere.txt\"\n").to_string();
+    assert!(missing.contains("nowhere.txt"), "{missing}");
+    let times = "[[goal]]\nkind = \"watermarks\"\nqueue = 0\nfile = \"arrivals.csv\"\ntimes = 0\n";
+    assert_eq!(goals(times).line, Some(5));
+    assert_eq!(goals("[[goal]]\nkind = \"trace\"\nqueue = 0\n").field, "goal.0.arrivals");
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
 fn headroom_follows_the_cable() {
     let long = Goal::Lossless { queue: 3, senders: 12, cable: Some(2_000) };
     let advice = advice(TD3, &[Goal::Lossless { queue: 3, senders: 12, cable: None }, long]);
@@ -129,6 +205,25 @@ fn what_no_setting_reaches_is_said() {
     assert!(goal.why[0].contains("the nearest: egress_lossy_profile"), "{:?}", goal.why);
     let others: Vec<&str> = goal.other_policies.iter().map(|other| other.policy).collect();
     assert_eq!(others, ["fb", "abm", "occamy"]);
+}
+
+#[test]
+fn other_policies_pause_as_well_or_lose() {
+    let traffic = Traffic::Burst { senders: 24, bytes: Bytes::new(16_000_000) };
+    let goal = Goal::NoPause { queue: 3, traffic, from: None };
+    let advice = advice(TD3, &[goal]);
+    let goal = &advice.goals[0];
+    assert!(!advice.is_complete() && goal.why[0].contains("the nearest"), "{:?}", goal.why);
+    let others: Vec<&str> = goal.other_policies.iter().map(|other| other.policy).collect();
+    assert_eq!(others, ["fb", "abm", "occamy"]);
+    // The pool of lossless queues has no limits of its own, these policies have: they lose packets. DT as the chip has
+    // it pauses and loses nothing.
+    assert!(!goal.before.words.contains("lost"), "{}", goal.before.words);
+    for other in &goal.other_policies {
+        assert!(!other.trial.met, "{other:?}");
+        assert!(other.trial.words.contains("lost") || other.trial.spread.unwrap().mean > 0.0, "{other:?}");
+    }
+    assert!(goal.other_policies.iter().any(|other| other.trial.words.contains("packets are lost")), "{goal:?}");
 }
 
 #[test]

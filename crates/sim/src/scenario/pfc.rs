@@ -7,6 +7,7 @@ use crate::routing::Ports;
 use forebay_settings::check::if_set;
 use forebay_settings::{Diagnostic, IngressFile, Table, read_settings, setting_keys};
 use forebay_tm::described::Wrong;
+use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Duration, MmuConfig, ValidConfig, settings, words};
 
 /// The ingress side of a switch, and how it pauses.
@@ -189,8 +190,9 @@ pub(super) fn checked(
     pfc: &PfcSetup,
     refuse: impl Fn(String, &str) -> Diagnostic,
 ) -> Result<IngressSetup, Diagnostic> {
-    if buffer.trim.is_some() {
-        return Err(refuse(format!("switch {switch} trims packets"), "remove [trim], or give it kind = \"none\""));
+    if let Some(TrimConfig::Ndp(_) | TrimConfig::SourceFlowControl(_)) = buffer.trim {
+        let problem = format!("switch {switch} has queues of headers, or returns packets to their senders");
+        return Err(refuse(problem, "give [trim] kind = \"to-queue\", \"cut-payload\" or \"none\""));
     }
     for port in 0..buffer.rates.len() {
         for (queue, number) in file.of_queue.iter().enumerate() {

@@ -42,7 +42,7 @@ pub(super) struct Made<'d> {
     pub(super) place: usize,
     /// What it says, as a level.
     pub(super) level: Level<'d>,
-    left_out: Vec<String>,
+    pub(super) left_out: Vec<String>,
     key: Value<'d>,
     ingress: Option<IngressFile>,
     watchdog: Option<WatchdogSetup>,
@@ -132,17 +132,6 @@ fn settings(switch: &ValidConfig) -> SwitchSettings {
 }
 
 impl Made<'_> {
-    fn pauses(&self) -> bool {
-        self.ingress.as_ref().is_some_and(|file| file.config.groups.iter().any(|group| group.lossless.is_some()))
-    }
-
-    /// What the switch leaves out, whether its ingress side is among that or not.
-    pub(super) fn left_out(self, has_ingress: bool) -> Vec<String> {
-        let without = "limits of PGs: none is lossless, and the simulator has no ingress side at a switch that trims";
-        let ingress = (self.ingress.is_some() && !has_ingress).then(|| without.to_owned());
-        self.left_out.into_iter().chain(ingress).collect()
-    }
-
     /// The ingress side: that of a more special level if it has one, else the configuration's.
     pub(super) fn ingress(
         &self,
@@ -161,9 +150,6 @@ impl Made<'_> {
         let [buffer] = buffers else {
             return Err(refuse(format!("switch {switch} has several buffers"), "remove ports_per_buffer"));
         };
-        if buffer.trim.is_some() && !self.pauses() {
-            return Ok(None);
-        }
         let mut pfc = pfc.clone();
         pfc.watchdog = pfc.watchdog.or(self.watchdog);
         pfc::checked(file.clone(), switch, buffer, &pfc, refuse).map(Some)

@@ -261,7 +261,7 @@ impl<'d> Switches<'d> {
                 let problem = format!("switch {} mirrors or is a chip, and pauses", switch.name);
                 return Err(level.tables.locate("ingress", problem, "remove [ingress], or [mirror] and the chip"));
             }
-            let left_out = sonic.map_or(Vec::new(), |sonic| sonic.left_out(ingress.is_some()));
+            let left_out = sonic.map_or(Vec::new(), |sonic| sonic.left_out);
             setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip, ingress, left_out, script: None });
         }
         pfc::check_peers(&self.root, plan, ports, &setups)?;

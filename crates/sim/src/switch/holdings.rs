@@ -56,6 +56,11 @@ impl Holdings {
         self.cells[row].iter().copied().enumerate().filter(|(_, cells)| *cells > 0)
     }
 
+    /// Whether no queue holds any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.cells.iter().all(|cells| *cells == 0)
+    }
+
     /// The egress queue that holds most cells of a group; the first of those that hold as many.
     pub(super) fn most(&self, port: usize, group: u8) -> Option<usize> {
         self.of(port, group).max_by_key(|(queue, cells)| (*cells, usize::MAX - queue)).map(|(queue, _)| queue)

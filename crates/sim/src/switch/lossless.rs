@@ -6,7 +6,7 @@
 
 use super::forwarding::Forwarding;
 use super::holdings::{Holdings, Victims};
-use super::plain::{Rejected, stamp};
+use super::plain::{Rejected, cut, stamp, trim_queue};
 use super::watchdog::Watchdog;
 use super::{SwitchKind, lossless_timers::Timers, runs_for_slots};
 use crate::deadlock::{Blocked, FullGroup, Waits};
@@ -17,7 +17,8 @@ use crate::packet::{Hold, Kind, Metadata, Slot, flag};
 use crate::pause::{CLASSES, Frame, Paused, span};
 use crate::scenario::{IngressSetup, SwitchSetup, WatchdogAction};
 use forebay_tm::mmu::Signal;
-use forebay_tm::{Departure, Duration, Instant, Mmu, MmuConfig, Outcome, Packet, Reason, Verdict, View, Wire};
+use forebay_tm::trim::TrimConfig;
+use forebay_tm::{Bytes, Departure, Duration, Instant, Mmu, MmuConfig, Outcome, Packet, Reason, Verdict, View, Wire};
 
 /// What is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +39,10 @@ pub(crate) struct LosslessSwitch {
     /// 0 if ports have one queue, which all classes share.
     queue_mask: u8,
     ranked: bool,
+    /// The class of packets in the trim queue, and what they are cut to, with trimming to a queue.
+    trim_queue: Option<(u8, u32)>,
+    /// What trimming leaves of a packet.
+    header: u32,
     /// By port.
     paused: Vec<Paused>,
     watchdog: Watchdog,
@@ -63,6 +68,8 @@ impl LosslessSwitch {
             mmu: Mmu::new(sides).expect("both sides were checked"),
             queue_mask: if config.queues == 1 { 0 } else { u8::MAX },
             ranked: config.scheduler.uses_ranks(),
+            trim_queue: trim_queue(config.trim.as_ref()),
+            header: config.trim.as_ref().and_then(TrimConfig::size).map_or(u32::MAX, |size| size.get() as u32),
             paused: config.rates.iter().map(|rate| Paused::new(*rate, &ingress.pfc)).collect(),
             watchdog: Watchdog::new(ports, ingress.pfc.watchdog),
             timers: Timers::default(),
@@ -77,6 +84,8 @@ impl LosslessSwitch {
 
     /// What it has paused and what was paused.
     pub(super) fn records(&mut self, end: Instant) -> PauseRecords {
+        let is_empty = self.mmu.egress().used() == Bytes::ZERO;
+        debug_assert!(!is_empty || self.holdings.is_empty(), "packets were released from groups that they were not in");
         let mut records = PauseRecords {
             requests: core::mem::take(&mut self.requests),
             storms: self.watchdog.storms(self.forwarding.number),
@@ -128,14 +137,24 @@ impl LosslessSwitch {
                 self.go_on(now, number, outcome, &packet, cx.reborrow());
             }
             Verdict::Dropped { reason } => self.lose(now, number, slot, reason, cx.net),
-            // Trimming is refused when the scenario is read.
-            Verdict::Trimmed { .. } | Verdict::Returned { .. } => cx.net.wires.lose(slot),
+            Verdict::Trimmed { .. } => {
+                let sent = cx.net.wires.arena.get_mut(slot);
+                if cut(sent, self.trim_queue) {
+                    cx.net.flows.trimmed(sent.flow);
+                }
+                let (bytes, class) = (packet.bytes.min(self.header), sent.class);
+                let queue = u32::from(class & self.queue_mask);
+                let left = Packet { bytes, queue, class: u32::from(class), ..packet };
+                self.go_on(now, number, outcome, &left, cx.reborrow());
+            }
+            // Return to sender is refused when the scenario is read.
+            Verdict::Returned { .. } => cx.net.wires.lose(slot),
         }
         self.settle_losses(cx.net);
         self.ask(now, cx);
     }
 
-    /// A packet was queued, or passes straight on.
+    /// A packet was queued, whole or what trimming has left of it, or passes straight on.
     fn go_on<const NODES: usize>(
         &mut self,
         now: Instant,
@@ -243,7 +262,7 @@ impl LosslessSwitch {
     fn judge(&mut self, now: Instant, packet: &Packet, slot: Slot, net: &mut Net) {
         let Some(hold) = net.wires.arena.hold_mut(slot) else { return };
         let Hold { request, time, .. } = *hold;
-        *hold = Hold { in_port: packet.in_port, ..Hold::default() };
+        *hold = Hold { in_port: packet.in_port, group: packet.group, ..Hold::default() };
         let Some(request) = (request as usize).checked_sub(1).and_then(|place| self.requests.get(place)) else {
             return;
         };
@@ -277,8 +296,7 @@ impl LosslessSwitch {
     /// A packet that was queued is no longer.
     fn release(&mut self, index: usize, slot: Slot, bytes: u32, net: &Net) {
         let Some(hold) = net.wires.arena.hold(slot) else { return };
-        let queue = usize::from(net.wires.arena.get(slot).class & self.queue_mask);
-        let group = (hold.in_port as usize, self.setup.file.of_queue[queue]);
+        let group = (hold.in_port as usize, hold.group);
         self.holdings.remove(group, index, self.mmu.ingress().cells(bytes));
     }
 

@@ -6,7 +6,7 @@ use super::{SwitchKind, runs_for_slots};
 use crate::event_queue::NEVER;
 use crate::measure::trace::What;
 use crate::net::{Context, Net};
-use crate::packet::{HopStamp, Kind, Metadata, Slot, flag};
+use crate::packet::{HopStamp, Kind, Metadata, Packet, Slot, flag};
 use crate::scenario::SwitchSetup;
 use crate::wires::Wires;
 use forebay_tm::admit::{ActivePolicy, Dispatch, ForPolicy};
@@ -31,9 +31,18 @@ pub(crate) struct PlainSwitch<P = ActivePolicy> {
 }
 
 /// The class of what trimming has cut to a size, if it goes to a queue of its own.
-fn trim_queue(trim: Option<&TrimConfig>) -> Option<(u8, u32)> {
+pub(super) fn trim_queue(trim: Option<&TrimConfig>) -> Option<(u8, u32)> {
     let Some(TrimConfig::ToQueue(config)) = trim else { return None };
     Some((config.queue as u8, config.size.get() as u32))
+}
+
+/// A packet was trimmed. Its new code point is that of the trim queue, here and at the switches behind. Whether its
+/// payload is gone: short packets are whole.
+pub(super) fn cut(packet: &mut Packet, trim_queue: Option<(u8, u32)>) -> bool {
+    packet.class = trim_queue.map_or(packet.class, |(class, _)| class);
+    let is_cut = trim_queue.is_none_or(|(_, size)| packet.bytes > size);
+    packet.flags |= if is_cut { flag::TRIMMED } else { 0 };
+    is_cut
 }
 
 /// A packet that no queue has taken.
@@ -241,15 +250,9 @@ impl<P: Dispatch> PlainSwitch<P> {
                 true
             }
             Verdict::Trimmed { .. } => {
-                if let Some((class, size)) = self.trim_queue {
-                    // Its new code point is that of the trim queue, here and at the switches behind. Short packets are
-                    // whole.
-                    packet.class = class;
-                    if packet.bytes <= size {
-                        return true;
-                    }
+                if !cut(packet, self.trim_queue) {
+                    return true;
                 }
-                packet.flags |= flag::TRIMMED;
                 if self.headers_apart {
                     // From here on it goes with the ACKs; in a queue of data it could be cut again.
                     packet.class = net.flows.ack_class(flow);

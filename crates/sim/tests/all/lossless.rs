@@ -1,7 +1,7 @@
 //! Networks that pause: what a cable needs of headroom is enough, and a cell less is not; frames, durations, response
 //! and watchdog.
 
-use crate::common::{flow, run_flows, scenario, us};
+use crate::common::{assert_conserved, flow, run_flows, scenario, us};
 use forebay_sim::flow::FlowSpec;
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::{Scenario, describe};
@@ -232,10 +232,36 @@ fn what_cannot_be_is_refused() {
         ("headroom = 100", "", "pfc: no switch has a lossless group"),
         ("buffer = \"64MB\"", "buffer = \"64MB\"\nports_per_buffer = 2", "ingress: switch switch0 has several buffers"),
         ("groups = [1]", "groups = [2]", "ingress: port 0 of switch switch0 has no group 1, which queue 1 is in"),
-        ("[pfc]", "[trim]\nkind = \"ndp\"\nsize = 64\n[pfc]", "ingress: switch switch0 trims packets"),
+        ("[pfc]", "[trim]\nkind = \"ndp\"\nsize = 64\n[pfc]", "ingress: switch switch0 has queues of headers"),
     ] {
         let error = error(from, to);
         assert!(error.contains(problem), "{to}: {error}");
+    }
+}
+
+/// Packets of a lossless group are cut to a queue of another group. They stay in their own group: it pauses, and resumes
+/// when they have left.
+#[test]
+fn what_is_trimmed_is_released_from_its_group() {
+    let limit = format!("limit = {}", SHARED * TYPICAL.cells());
+    for kind in ["kind = \"to-queue\"\nqueue = 2\nfrom = [false, true, false]", "kind = \"cut-payload\""] {
+        let text = TYPICAL
+            .text(100, &format!("[trim]\nsize = \"128B\"\n{kind}"))
+            .replace("queues = 2", "queues = 3\nqueue_capacity = 16")
+            .replace("[ingress]", "[ingress]\nof_queue = [0, 1, 0]")
+            .replace(&limit, &format!("limit = {}", 17 * TYPICAL.cells()));
+        let result = run_flows(&text, &TYPICAL.flows(400));
+        assert_conserved(&result, kind);
+        let lossless = result.flows.iter().find(|flow| flow.spec.class == 1).unwrap();
+        assert!(lossless.trims > 0 && lossless.drops == 0, "{kind}: {lossless:?}");
+        let requests = &result.pauses.requests;
+        assert!(
+            !requests.is_empty() && requests.iter().all(|of| (of.port, of.group) == (0, 1)),
+            "{kind}: {requests:?}"
+        );
+        assert!(requests.iter().all(|of| of.from < of.until && of.until < Instant::NEVER), "{kind}: {requests:?}");
+        // While it is paused, nothing of it is cut: it pauses for the queue that holds most of it.
+        assert!(requests.iter().all(|of| of.congested.is_some_and(|(port, queue)| port == 3 && queue >= 1)), "{kind}");
     }
 }
 

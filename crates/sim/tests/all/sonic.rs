@@ -187,20 +187,17 @@ fn what_cannot_be_is_refused_at_its_line() {
     }
 }
 
-/// A switch that trims has no ingress side in the simulator: without lossless PGs that is said, with them it is
-/// refused.
+/// A switch that trims has an ingress side as any other.
 #[test]
-fn trimming_is_refused_beside_pause() {
+fn switches_trim_and_pause() {
     let path = configuration("configs/spc5-sn5640-c512s2-t1-trim");
-    let trims = sound(&rack(&path, 4, 3, ""));
-    let setup = &trims.switches[0];
-    assert!(setup.ingress.is_none() && setup.buffers[0].trim.is_some());
-    assert!(setup.left_out.iter().any(|what| what.contains("limits of PGs")), "{:?}", setup.left_out);
-    assert_conserved(&run_scenario(&trims), "trimming");
-    let drops = sound(&rack(&path, 4, 3, "[trim]\nkind = \"none\""));
-    assert!(drops.switches[0].ingress.is_some());
-    let small = rack(&configuration("small"), 3, 3, "");
-    let error = read(&small).expect_err("it trims, and pauses");
-    assert!(error.contains("switch.sonic") && error.contains("trims packets"), "{error}");
-    assert!(sound(&format!("{small}\n[trim]\nkind = \"none\"")).switches[0].ingress.is_some());
+    for text in [rack(&path, 4, 3, ""), rack(&configuration("small"), 3, 3, "")] {
+        let both = sound(&text);
+        let setup = &both.switches[0];
+        assert!(setup.ingress.is_some() && setup.buffers[0].trim.is_some());
+        assert_conserved(&run_scenario(&both), "trimming");
+    }
+    let ndp = format!("{}\n[trim]\nkind = \"ndp\"\nsize = 64", rack(&configuration("small"), 3, 3, ""));
+    let error = read(&ndp).expect_err("it has a queue of headers, and pauses");
+    assert!(error.contains("switch.sonic") && error.contains("has queues of headers"), "{error}");
 }

@@ -17,8 +17,16 @@ pub trait Dispatch: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// Which policy it is, is known at run time alone.
     const IS_ONE_OF_MANY: bool = false;
 
-    /// A packet arrives.
-    fn offer(&mut self, path: &mut Path, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome;
+    /// A packet arrives, whose priority group is at `place` (0 without an ingress side).
+    fn offer(
+        &mut self,
+        path: &mut Path,
+        now: Instant,
+        packet: &Packet,
+        place: usize,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome;
 
     /// Picks the next packet of an idle port on the fast path, the queues in turn.
     fn transmit_round_robin(&mut self, path: &mut Path, now: Instant, port: usize) -> Option<Departure>;
@@ -53,8 +61,16 @@ pub trait Dispatch: Clone + core::fmt::Debug + Send + Sync + 'static {
 
 impl<P: BufferPolicy> Dispatch for P {
     #[inline(always)]
-    fn offer(&mut self, path: &mut Path, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome {
-        path.offer_here(self, now, packet, wire, why)
+    fn offer(
+        &mut self,
+        path: &mut Path,
+        now: Instant,
+        packet: &Packet,
+        place: usize,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
+        path.offer_here(self, now, packet, place, wire, why)
     }
 
     #[inline(always)]
@@ -107,8 +123,16 @@ impl Dispatch for ActivePolicy {
     const IS_ONE_OF_MANY: bool = true;
 
     #[inline(always)]
-    fn offer(&mut self, path: &mut Path, now: Instant, packet: &Packet, wire: Wire, why: &mut impl Explain) -> Outcome {
-        with_policy!(&mut self.0, policy => path.offer(policy, now, packet, wire, why))
+    fn offer(
+        &mut self,
+        path: &mut Path,
+        now: Instant,
+        packet: &Packet,
+        place: usize,
+        wire: Wire,
+        why: &mut impl Explain,
+    ) -> Outcome {
+        with_policy!(&mut self.0, policy => path.offer(policy, now, packet, place, wire, why))
     }
 
     #[inline(always)]

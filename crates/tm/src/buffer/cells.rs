@@ -1,6 +1,7 @@
 //! Cells as hardware has them: pointers on lists.
 
-use super::{NIL, Slot};
+use super::Slot;
+use super::descriptors::NIL;
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -1,60 +1,29 @@
 //! Packet descriptors, the lists that they are on, and the free list.
 
-use crate::packet::PacketId;
+use crate::packet::{PacketId, Summary};
 use alloc::vec::Vec;
 
 /// "No descriptor", "no cell".
 pub(super) const NIL: u32 = u32::MAX;
 
-/// Set in [`Descriptor::length`] when the payload was cut.
-const HEADER: u32 = 1 << 31;
-
 /// The index of a descriptor: a packet that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(pub(super) u32);
 
-/// A waiting packet. 32 bytes.
+/// A waiting packet. 32 bytes. What it is charged follows from its length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descriptor {
     pub(super) next: u32,
     pub(super) prev: u32,
-    pub(super) length: u32,
-    /// Bytes charged to the shared buffer.
-    pub(super) charge: u32,
+    pub(crate) summary: Summary,
     pub(crate) id: PacketId,
     pub(crate) rank: u64,
 }
 
 impl Descriptor {
     /// A packet that is not on any list yet.
-    pub(crate) fn new(id: PacketId, bytes: u32, charge: u32, rank: u64) -> Self {
-        Self { next: NIL, prev: NIL, length: bytes, charge, id, rank }
-    }
-
-    /// Marks the packet as cut to its header.
-    pub(crate) fn cut(mut self) -> Self {
-        self.length |= HEADER;
-        self
-    }
-
-    /// Its length on the wire.
-    pub(crate) fn bytes(&self) -> u32 {
-        self.length & !HEADER
-    }
-
-    /// Bytes charged to the shared buffer.
-    pub(crate) fn charge(&self) -> u64 {
-        u64::from(self.charge)
-    }
-
-    /// Bytes charged for it that are not the length of a whole packet.
-    pub(crate) fn beyond(&self) -> u64 {
-        if self.is_header() { self.charge() } else { self.charge() - u64::from(self.bytes()) }
-    }
-
-    /// Whether its payload was cut.
-    pub(crate) fn is_header(&self) -> bool {
-        self.length & HEADER != 0
+    pub(crate) fn new(id: PacketId, summary: Summary, rank: u64) -> Self {
+        Self { next: NIL, prev: NIL, summary, id, rank }
     }
 }
 
@@ -106,7 +75,7 @@ impl Descriptors {
 
     /// The length of a packet on the wire.
     pub fn bytes(&self, slot: Slot) -> u32 {
-        self.get(slot).bytes()
+        self.get(slot).summary.bytes()
     }
 
     #[inline]
@@ -132,7 +101,7 @@ impl Descriptors {
     pub(super) fn grow(&mut self) {
         let next =
             u32::try_from(self.slots.len() + 1).ok().filter(|next| *next != NIL).expect("fewer than 2^32 packets wait");
-        self.slots.push(Descriptor { next, ..Descriptor::new(PacketId::default(), 0, 0, 0) });
+        self.slots.push(Descriptor { next, ..Descriptor::new(PacketId::default(), Summary::default(), 0) });
     }
 
     #[inline(always)]

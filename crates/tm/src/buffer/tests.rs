@@ -3,7 +3,7 @@
 use super::*;
 
 fn packet(id: u64) -> Descriptor {
-    Descriptor::new(PacketId(id), 100, 128, 0)
+    Descriptor::new(PacketId(id), Summary::new(100, 0), 0)
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn cell_pointers_are_spliced_back_whole() {
     let mut waiting = Vec::new();
     for id in 0..3 {
         let charge = buffer.charge(250);
-        let (slot, _) = buffer.adopt(0, Descriptor::new(PacketId(id), 250, charge as u32, 0));
+        let (slot, _) = buffer.adopt(0, Descriptor::new(PacketId(id), Summary::new(250, 0), 0), charge);
         waiting.push(slot);
     }
     assert_eq!(buffer.remaining(), 100);

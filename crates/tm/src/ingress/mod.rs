@@ -376,17 +376,17 @@ impl Ingress {
     #[inline(always)]
     pub(crate) fn give_back(&mut self, pg: usize, cells: u64) -> bool {
         let hot = &mut self.hot[pg];
-        let over = hot.over - cells as i64;
-        if over < hot.care_below {
+        hot.over -= cells as i64;
+        if hot.over < hot.care_below {
+            let before = hot.over + cells as i64;
             if hot.care_below > 0 {
+                hot.over = before;
                 return self.give_back_checked(pg, cells);
             }
             // The packet was in the minimum, at least in part.
-            self.free[usize::from(hot.in_pool)] += hot.over.max(0) as u64;
-            hot.over = over;
+            self.free[usize::from(hot.in_pool)] += before.max(0) as u64;
             return false;
         }
-        hot.over = over;
         self.free[usize::from(hot.in_pool)] += cells;
         false
     }

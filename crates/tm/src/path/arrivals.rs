@@ -13,7 +13,7 @@ use super::{Aifo, ArrivalPath, Checked, Checks, Dropped, Full, Path, Plain};
 use crate::admit::{Admission, Arrival, BufferPolicy, Placement, QueueId};
 use crate::buffer::{Descriptor, Taken};
 use crate::mark::Mark;
-use crate::packet::{Packet, PacketId};
+use crate::packet::{Packet, PacketId, Summary};
 use crate::schedule::Join;
 use crate::trim::{Header, TrimConfig};
 use crate::units::{Bytes, Instant};
@@ -35,13 +35,14 @@ impl Path {
         policy: &mut P,
         now: Instant,
         packet: &Packet,
+        place: usize,
         wire: Wire,
         why: &mut impl Explain,
     ) -> Outcome {
         if P::CALLED {
-            return self.call_offer(policy, now, copied(packet), wire, why);
+            return self.call_offer(policy, now, copied(packet), place, wire, why);
         }
-        self.offer_here(policy, now, packet, wire, why)
+        self.offer_here(policy, now, packet, place, wire, why)
     }
 
     #[cold]
@@ -51,10 +52,11 @@ impl Path {
         policy: &mut P,
         now: Instant,
         packet: Packet,
+        place: usize,
         wire: Wire,
         why: &mut impl Explain,
     ) -> Outcome {
-        self.offer_here(policy, now, &packet, wire, why)
+        self.offer_here(policy, now, &packet, place, wire, why)
     }
 
     #[inline(always)]
@@ -63,13 +65,14 @@ impl Path {
         policy: &mut P,
         now: Instant,
         packet: &Packet,
+        place: usize,
         wire: Wire,
         why: &mut impl Explain,
     ) -> Outcome {
         match self.arrival_path {
-            ArrivalPath::Plain => self.offer_fast::<_, Plain>(policy, now, packet, wire, why),
-            ArrivalPath::Checked => self.offer_fast::<_, Checked>(policy, now, packet, wire, why),
-            ArrivalPath::Aifo => self.offer_fast::<_, Aifo>(policy, now, packet, wire, why),
+            ArrivalPath::Plain => self.offer_fast::<_, Plain>(policy, now, packet, place, wire, why),
+            ArrivalPath::Checked => self.offer_fast::<_, Checked>(policy, now, packet, place, wire, why),
+            ArrivalPath::Aifo => self.offer_fast::<_, Aifo>(policy, now, packet, place, wire, why),
             ArrivalPath::Full => self.offer_full(policy, now, copied(packet), wire, why),
         }
     }
@@ -86,28 +89,14 @@ impl Path {
         QueueId { port: packet.port as usize, index: packet.port as usize * self.queues + number }
     }
 
-    /// [`Path::offer_fast_as`] of a packet under its own id.
+    /// Steps 1 to 6 of an arrival on the fast path. At an idle wire a packet that meets no other leaves at once.
     #[inline(always)]
     pub(crate) fn offer_fast<P: BufferPolicy, C: Checks>(
         &mut self,
         policy: &mut P,
         now: Instant,
         packet: &Packet,
-        wire: Wire,
-        why: &mut impl Explain,
-    ) -> Outcome {
-        self.offer_fast_as::<P, C, false>(policy, now, (packet, packet.id), wire, why)
-    }
-
-    /// Steps 1 to 6 of an arrival on the fast path, under an id that is another one if `TAGGED`. At an idle wire a
-    /// packet that
-    /// meets no other leaves at once.
-    #[inline(always)]
-    pub(crate) fn offer_fast_as<P: BufferPolicy, C: Checks, const TAGGED: bool>(
-        &mut self,
-        policy: &mut P,
-        now: Instant,
-        (packet, id): (&Packet, PacketId),
+        place: usize,
         wire: Wire,
         why: &mut impl Explain,
     ) -> Outcome {
@@ -117,7 +106,7 @@ impl Path {
         why.note(|e| self.describe(e, now, queue.index, charge));
         // Step 1. Where it makes no difference to the policy, it waits until the packet is found not to fit.
         if P::COUNTS_ARRIVALS && charge > self.buffer.capacity() {
-            return self.drop_oversize(id, packet.bytes, queue).into();
+            return self.drop_oversize(packet.id, packet.bytes, queue).into();
         }
         // Step 2.
         if C::AIFO && charge <= self.buffer.capacity() {
@@ -135,9 +124,6 @@ impl Path {
         loop {
             match policy.admit(Arrival { now, packet, queue, number, charge }, &self.buffer, why) {
                 Admission::Admit => break,
-                Admission::Reject(reason) if TAGGED => {
-                    return self.reject_as(policy, (packet, id), charge, queue, reason, why).into();
-                }
                 Admission::Reject(reason) => {
                     return self.reject(policy, packet, charge, queue, reason, why).into();
                 }
@@ -160,8 +146,8 @@ impl Path {
             self.schedule_expulsion(policy, now, false);
             return Outcome::Sent;
         }
-        let descriptor = Descriptor::new(id, packet.bytes, packet.bytes, packet.rank);
-        let before = buffer.append::<true>(queue.index, descriptor);
+        let descriptor = Descriptor::new(packet.id, Summary::new(packet.bytes, place), packet.rank);
+        let before = buffer.append::<true>(queue.index, descriptor, charge);
         port.grew(number, charge, before);
         self.joined(policy, now, queue, charge, before);
         let marked = C::LIMITS && before >= self.step && packet.ect;
@@ -234,7 +220,7 @@ impl Path {
             return (number, self.drop_packet(packet.id, packet.bytes, queue, Reason::Marking, why));
         }
         // Step 6.
-        let descriptor = Descriptor::new(packet.id, packet.bytes, charge as u32, rank);
+        let descriptor = Descriptor::new(packet.id, Summary::of(packet), rank);
         let before = if self.sorted {
             let lane = match self.scheduler.join(packet, rank) {
                 Join::Yes(lane) => lane,
@@ -244,11 +230,11 @@ impl Path {
                 }
                 Join::No => return (number, self.drop_packet(packet.id, packet.bytes, queue, Reason::Rank, why)),
             };
-            let (slot, before) = self.buffer.adopt(queue.index, descriptor);
+            let (slot, before) = self.buffer.adopt(queue.index, descriptor, charge);
             self.scheduler.insert(packet, slot, lane, &mut self.buffer.slots);
             before
         } else {
-            self.buffer.append::<false>(queue.index, descriptor)
+            self.buffer.append::<false>(queue.index, descriptor, charge)
         };
         let marked = mark == Mark::Yes;
         if marked {
@@ -340,37 +326,6 @@ impl Path {
         }
     }
 
-    /// [`Path::reject`] of a packet under another id. Only what is trimmed needs it.
-    #[inline(always)]
-    fn reject_as<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        (packet, id): (&Packet, PacketId),
-        charge: u64,
-        queue: QueueId,
-        reason: Reason,
-        why: &mut impl Explain,
-    ) -> Verdict {
-        if charge <= self.buffer.capacity() && self.config.trim.is_none() {
-            return self.drop_packet(id, packet.bytes, queue, reason, why);
-        }
-        self.reject_copy(policy, Packet { id, ..*packet }, charge, queue, reason, why)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn reject_copy<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        packet: Packet,
-        charge: u64,
-        queue: QueueId,
-        reason: Reason,
-        why: &mut impl Explain,
-    ) -> Verdict {
-        self.reject(policy, &packet, charge, queue, reason, why)
-    }
-
     /// Step 4 where rejected packets are trimmed or returned.
     #[inline(never)]
     fn trim<P: BufferPolicy>(
@@ -396,7 +351,8 @@ impl Path {
                 if headers.len() < config.header_capacity {
                     stats.trimmed.add(bytes);
                     let bytes = bytes.min(config.size.get() as u32);
-                    headers.push_back(Header { id, bytes, number: number as u32 });
+                    let summary = Summary::of(&Packet { bytes, ..packet }).cut();
+                    headers.push_back(Header { id, summary, number: number as u32 });
                     self.ports[queue.port].headers += 1;
                     Verdict::Trimmed { reason }
                 } else if config.return_to_sender {
@@ -407,14 +363,14 @@ impl Path {
                 }
             }
             TrimConfig::CutPayload(config) => {
-                let size = bytes.min(config.size.get() as u32);
-                let charge = self.buffer.charge(size);
+                let left = Packet { bytes: bytes.min(config.size.get() as u32), ..packet };
+                let charge = self.buffer.charge(left.bytes);
                 if charge > self.buffer.remaining() {
                     return self.count_drop(id, bytes, queue, Reason::HeaderFull);
                 }
                 stats.trimmed.add(bytes);
-                let header = Descriptor::new(id, size, charge as u32, 0).cut();
-                let before = self.buffer.append::<false>(queue.index, header);
+                let header = Descriptor::new(id, Summary::of(&left).cut(), 0);
+                let before = self.buffer.append::<false>(queue.index, header, charge);
                 self.ports[queue.port].grew(number, charge, before);
                 self.joined(policy, self.clock, queue, charge, before);
                 Verdict::Trimmed { reason }
@@ -450,8 +406,8 @@ impl Path {
                 Admission::PushOut(victim) => self.push_out(policy, now, victim),
             }
         }
-        let header = Descriptor::new(left.id, left.bytes, charge as u32, left.rank).cut();
-        let before = self.buffer.append::<false>(queue.index, header);
+        let header = Descriptor::new(left.id, Summary::of(left).cut(), left.rank);
+        let before = self.buffer.append::<false>(queue.index, header, charge);
         self.ports[queue.port].grew(number, charge, before);
         self.joined(policy, now, queue, charge, before);
         true
@@ -473,14 +429,15 @@ impl Path {
         reason: Reason,
         threshold: Option<f64>,
     ) {
-        let Taken { id, bytes, charge, after, header, .. } = taken;
+        let Taken { id, summary, charge, after, .. } = taken;
+        let bytes = summary.bytes();
         let number = self.number(queue);
         self.ports[queue.port].shrank(number, charge, after);
         self.buffer.read_for_eviction += charge;
         // Nothing of it is sent.
         policy.dequeued(queue, after + charge, after, 0);
         self.stats[queue.index].drop(reason, bytes);
-        if header {
+        if summary.is_header() {
             self.stats[queue.index].headers_lost.add(bytes);
         }
         if after == 0 {
@@ -489,6 +446,7 @@ impl Path {
             self.scheduler.emptied(queue.port, number);
         }
         let length = Bytes::new(after + charge);
-        self.evictions.push(Eviction { id, at: now, queue: queue.index, bytes, reason, length, threshold });
+        let eviction = Eviction { id, at: now, queue: queue.index, bytes, reason, length, threshold };
+        self.evictions.push((eviction, summary.place()));
     }
 }

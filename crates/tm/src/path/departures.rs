@@ -56,7 +56,8 @@ impl Path {
             )
         };
         let queue = QueueId { port, index: first_queue + number };
-        let Taken { id, bytes, charge, rank, header, after } = taken;
+        let Taken { id, summary, charge, rank, after } = taken;
+        let (bytes, header) = (summary.bytes(), !D::FAST && summary.is_header());
         state.shrank(number, charge, after);
         if !D::FAST {
             buffer.read_beyond_sent += if header { charge } else { charge - u64::from(bytes) };
@@ -75,7 +76,7 @@ impl Path {
         }
         policy.sent(now, bytes);
         self.schedule_expulsion(policy, now, false);
-        Some(Departure::of_queue(id, bytes, number, header))
+        Some(Departure::of_queue(id, summary, number))
     }
 
     /// [`Path::transmit`] with everything that there is, out of line.
@@ -100,13 +101,13 @@ impl Path {
     }
 
     fn transmit_header<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, port: usize) -> Option<Departure> {
-        let Header { id, bytes, number } = self.header_queues[port].pop_front()?;
-        let state = &mut self.ports[port];
+        let Header { id, summary, number } = self.header_queues[port].pop_front()?;
+        let (bytes, state) = (summary.bytes(), &mut self.ports[port]);
         state.headers -= 1;
         self.stats[state.first_queue + number as usize].headers_sent.add(bytes);
         policy.sent(now, bytes);
         self.schedule_expulsion(policy, now, false);
-        Some(Departure::of_header(id, bytes, number))
+        Some(Departure::of_header(id, summary, number))
     }
 
     /// After a change of the buffer or of the tokens: expulsions are to be tried at the end of this instant.
@@ -146,7 +147,7 @@ impl Path {
         let queue = self.queue_id(candidate.queue);
         let head =
             self.scheduler.head(queue, self.sorted, &self.buffer).expect("an over-allocated queue holds packets");
-        let bytes = self.buffer.slots.get(head).bytes();
+        let bytes = self.buffer.slots.bytes(head);
         let at = policy.ready(from, bytes);
         if at > until || at == Instant::NEVER {
             return Err(at);

@@ -179,7 +179,7 @@ impl Discipline for Drr {
 /// The length of the packet at the head of a queue.
 #[inline]
 fn head_bytes(buffer: &Buffer, queue: usize) -> u64 {
-    buffer.queues[queue].head().map_or(0, |slot| u64::from(buffer.slots.get(slot).bytes()))
+    buffer.queues[queue].head().map_or(0, |slot| u64::from(buffer.slots.bytes(slot)))
 }
 
 /// Every non-empty queue was visited and none could send: adds the deficits of all the rounds, but the last, that would

@@ -173,6 +173,8 @@ impl Discipline for Pifo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::buffer::Descriptor;
+    use crate::packet::{PacketId, Summary};
 
     #[test]
     fn the_array_and_the_tree_keep_the_same_order() {
@@ -183,7 +185,7 @@ mod tests {
             state = crate::random::mix(state);
             let taken = match state % 8 {
                 0..=4 => {
-                    let packet = crate::buffer::Descriptor::new(crate::packet::PacketId(state), 1, 1, 0);
+                    let packet = Descriptor::new(PacketId(state), Summary::new(1, 0), 0);
                     let slot = slots.allocate(packet);
                     for sorted in &mut sorted {
                         sorted.insert(state >> 8 & 7, Instant::ZERO, slot);

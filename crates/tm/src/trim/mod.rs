@@ -48,7 +48,7 @@ impl TrimConfig {
     }
 
     /// What is left of a packet that is cut.
-    pub(crate) fn size(&self) -> Option<Bytes> {
+    pub fn size(&self) -> Option<Bytes> {
         match self {
             Self::CutPayload(config) => Some(config.size),
             Self::Ndp(config) => Some(config.size),

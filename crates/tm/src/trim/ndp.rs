@@ -3,7 +3,7 @@
 //! packet is lost, or its header is returned to the sender.
 
 use crate::described::{settings, words};
-use crate::packet::PacketId;
+use crate::packet::{PacketId, Summary};
 use crate::units::Bytes;
 
 /// How headers share the port with data.
@@ -39,7 +39,7 @@ settings! {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     pub(crate) id: PacketId,
-    pub(crate) bytes: u32,
+    pub(crate) summary: Summary,
     /// The number of the queue that had no room for its packet.
     pub(crate) number: u32,
 }

@@ -122,6 +122,24 @@ fn a_packet_that_the_egress_side_drops_asks_for_no_pause() {
 }
 
 #[test]
+fn ids_have_all_bits_and_groups_are_told_apart() {
+    let switch = TmConfig { policy: common::dt(8.0), ..common::switch(2, 1, 10_000) };
+    let mut mmu = Mmu::new(sides(&switch, 20, 0, 5)).unwrap();
+    let ids = [u64::MAX, 1 << 63, 1 << 48, 0];
+    for (id, (in_port, group)) in ids.into_iter().zip([(0, 0), (0, 1), (1, 0), (1, 1)]) {
+        let packet = Packet { id: PacketId(id), bytes: 100, in_port, group, ..Packet::default() };
+        mmu.offer(at(0), &packet, Wire::Busy);
+    }
+    let waiting: Vec<_> = mmu.waiting(0).map(|(id, port, group)| (id.0, port, group)).collect();
+    assert_eq!(waiting, [(u64::MAX, 0, 0), (1 << 63, 0, 1), (1 << 48, 1, 0), (0, 1, 1)]);
+    for (id, (port, group)) in ids.into_iter().zip([(0, 0), (0, 1), (1, 0), (1, 1)]) {
+        assert!(mmu.ingress().occupancy(port, group).total() > 0);
+        assert_eq!(mmu.dequeue(at(0), 0).unwrap().id, PacketId(id));
+        assert_eq!(mmu.ingress().occupancy(port, group).total(), 0);
+    }
+}
+
+#[test]
 fn settings_of_both_sides_change_together_or_not_at_all() {
     let switch = TmConfig { policy: common::dt(8.0), ..common::switch(2, 1, 10_000) };
     let config = sides(&switch, 20, 0, 5);
