@@ -5,7 +5,7 @@
 //! when there are no more. Its queue is its priority in the VLAN tag, else the upper three bits of its DSCP, if the
 //! switch has that many queues, else the last one. Packets with the same addresses, protocol and ports are one flow.
 
-use forebay_live::capture::Frames;
+use forebay_capture::Frames;
 use forebay_live::classify::flow_of;
 use forebay_live::frame::{Headers, Network};
 use forebay_settings::Diagnostic;
