@@ -44,7 +44,7 @@ pub(crate) enum Command {
     /// Make hosts in network namespaces around a live switch, and run experiments with them.
     Lab(LabArgs),
     /// List, show and check programs for the pipelines of programmable chips.
-    Pisa(PisaArgs),
+    Pisa(crate::pisa::PisaArgs),
     /// Lint and synthesize the circuits in rtl/ (verilator, yosys), and report their cost and accuracy.
     Rtl(RtlArgs),
     /// Print completions for a shell: source <(forebay completions bash).
@@ -64,42 +64,6 @@ pub(crate) struct Force {
 }
 
 #[derive(ClapArgs, Debug)]
-pub(crate) struct PisaArgs {
-    #[command(subcommand)]
-    pub(crate) command: PisaCommand,
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum PisaCommand {
-    /// List the programs that come with Forebay.
-    List,
-    /// Show a program stage by stage, with the resources that it needs.
-    Show(PisaProgramArgs),
-    /// Check a program against the limits of the chip, and list the resources that it needs.
-    Check(PisaProgramArgs),
-}
-
-#[derive(ClapArgs, Debug)]
-pub(crate) struct PisaProgramArgs {
-    /// The program: a file; to show one that comes with Forebay, its name.
-    pub(crate) program: String,
-    /// The chip: tofino or tofino2; without this, tofino, or for a program that comes with Forebay the first that can
-    /// run it.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) target: Option<String>,
-    /// A constant of the program, such as ports=64; can be given several times.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
-    pub(crate) constant: Vec<(String, u64)>,
-}
-
-/// `ports=64`.
-fn constant(text: &str) -> Result<(String, u64), String> {
-    let parts =
-        text.split_once('=').and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
-    parts.ok_or_else(|| "write a name and a whole number, such as ports=64".to_owned())
-}
-
-#[derive(ClapArgs, Debug)]
 pub(crate) struct RtlArgs {
     /// Write rtl.md and rtl.json into this directory, too.
     #[arg(long, value_name = "DIR")]
@@ -113,6 +77,9 @@ pub(crate) struct RtlArgs {
     /// Run no tool: make the page again from this rtl.json.
     #[arg(long, value_name = "FILE")]
     pub(crate) render: Option<PathBuf>,
+    /// Print JSON instead of the page.
+    #[arg(long, conflicts_with = "write")]
+    pub(crate) json: bool,
     /// Only write the Verilog files into this directory.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["docs", "render"])]
     pub(crate) write: Option<PathBuf>,
@@ -190,6 +157,9 @@ pub(crate) struct CheckArgs {
     /// The seed of all random draws, instead of the scenario's.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -306,6 +276,9 @@ pub(crate) struct ReproduceArgs {
     /// List the figures and what they show, and run nothing.
     #[arg(long)]
     pub(crate) list: bool,
+    /// Print JSON instead of tables: the list, or every claim with its verdict.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The directory of the results; without this, results/reproduce/SCALE.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -377,8 +350,11 @@ pub(crate) struct ReplayArgs {
 #[derive(ClapArgs, Debug)]
 pub(crate) struct DemoArgs {
     /// Write the switch and the arrivals into this directory, to be used with `forebay replay`.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub(crate) write: Option<PathBuf>,
+    /// Print the table as JSON, and no chart.
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) replace: Force,
 }

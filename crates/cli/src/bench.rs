@@ -5,7 +5,7 @@
 
 use crate::Failure;
 use crate::args::BenchArgs;
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::sets::settings;
 use crate::table::Table;
 use forebay_runner::ScenarioFile;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
             instructions.map_or_else(|| "-".to_owned(), |instructions| format!("{instructions:.1}")),
         ]);
     }
-    print(&if args.json { format!("{:#}\n", serde_json::Value::from(rows)) } else { table.render() })?;
+    if args.json { print_json(&rows.into()) } else { print(&table.render()) }?;
     match args.limit {
         Some(limit) if !above.is_empty() => {
             let problem = format!("more than {limit} instructions a hop: {}", above.join(", "));
@@ -118,7 +118,7 @@ fn compare_threads(args: &BenchArgs, threads: usize) -> Result<(), Failure> {
             format!("{:.2}", several / one),
         ]);
     }
-    print(&if args.json { format!("{:#}\n", serde_json::Value::from(rows)) } else { table.render() })
+    if args.json { print_json(&rows.into()) } else { print(&table.render()) }
 }
 
 struct Called {

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::ReplayArgs;
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::progress::ReplayBar;
 use crate::summary;
 use crate::table::{Table, percent};
@@ -99,8 +99,7 @@ pub(crate) fn run(
             }
             row
         };
-        let rows: Vec<serde_json::Value> = rows.iter().map(row).collect();
-        return print(&format!("{:#}\n", serde_json::Value::from(rows)));
+        return print_json(&rows.iter().map(row).collect());
     }
     print(&table(&rows))
 }

@@ -7,7 +7,7 @@
 use crate::Failure;
 use crate::args::DemoArgs;
 use crate::chart::curve;
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::outputs::{Ours, Outputs};
 use crate::replay::too_late;
 use crate::table::{Table, percent};
@@ -15,6 +15,7 @@ use forebay_settings::{SwitchFile, read_policy};
 use forebay_tm::View as _;
 use forebay_tm::drive::{Driver, Observer};
 use forebay_tm::{Departure, Eviction, Instant, Packet, PacketId, Reason, Tm, ValidConfig, Verdict};
+use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         2,
         ["policy", "", "burst lost", "", "burst done after", "others lost", "pushed out, expelled", "peak buffer"],
     );
-    let mut charts = String::new();
+    let (mut charts, mut rows) = (String::new(), Vec::new());
     for (policy, name) in POLICIES {
         let mut config = switch.clone().into_inner();
         config.policy = read_policy(policy, table_of_file.as_ref())?;
@@ -147,13 +148,27 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         let (pool, of_burst) = (tm.pool_counters(), tm.port_counters(BURST_PORT as usize));
         let lost = of_burst.dropped.packets;
         let taken = pool.dropped_by(Reason::PushedOut).packets + pool.dropped_by(Reason::Expelled).packets;
+        let (others_lost, others) = (pool.dropped.packets - lost, pool.offered.packets - burst);
+        let burst_time = watch.burst_end.since(Instant::from_ps(BURST_AT));
+        rows.push(json!({
+            "policy": policy,
+            "about": name,
+            "burst_packets": burst,
+            "burst_dropped_packets": lost,
+            "burst_ps": burst_time.ps(),
+            "others_packets": others,
+            "others_dropped_packets": others_lost,
+            "removed_packets": taken,
+            "peak_bytes": pool.peak.get(),
+            "buffer_bytes": switch.buffer.get(),
+        }));
         table.row(vec![
             policy.to_owned(),
             name.to_owned(),
             format!("{lost} of {burst}"),
             percent(lost, burst),
-            watch.burst_end.since(Instant::from_ps(BURST_AT)).to_string(),
-            percent(pool.dropped.packets - lost, pool.offered.packets - burst),
+            burst_time.to_string(),
+            percent(others_lost, others),
             taken.to_string(),
             percent(pool.peak.get(), switch.buffer.get()),
         ]);
@@ -164,6 +179,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
                 let _ = writeln!(charts, "  {label:>6} │{line}│");
             }
         }
+    }
+    if args.json {
+        return print_json(&rows.into());
     }
     let text = format!(
         "One incast burst: {SENDERS} senders together send {burst} packets of {PACKET} B to port {BURST_PORT}, while \

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::{ListArgs, Listed};
-use crate::output::print;
+use crate::output::{print, print_json};
 use forebay_settings::{Kind, marking_rules, policies, schedulers, trimming_schemes};
 use forebay_sim::scenario::kinds::{distributions, topologies, transports, workloads};
 use serde_json::json;
@@ -24,8 +24,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
     };
     if args.json {
         let object = |kind: &Kind| json!({ "name": kind.name, "about": kind.about, "keys": kind.keys });
-        let list: Vec<serde_json::Value> = kinds.iter().map(object).collect();
-        return print(&format!("{:#}\n", serde_json::Value::from(list)));
+        return print_json(&kinds.iter().map(object).collect());
     }
     print(&text(&kinds))
 }

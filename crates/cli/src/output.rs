@@ -157,6 +157,11 @@ pub(crate) fn cannot_write(name: &str, error: &io::Error) -> Failure {
     forebay_runner::cannot_write(name, error).into()
 }
 
+/// Writes JSON, as people can read it, to standard output.
+pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&format!("{value:#}\n"))
+}
+
 /// Prints a text that was made beforehand; a reader that has gone away is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     match io::stdout().lock().write_all(text.as_bytes()) {

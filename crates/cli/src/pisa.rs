@@ -1,13 +1,14 @@
 //! `forebay pisa`: programs for the pipelines of programmable chips, listed, shown and checked.
 
 use crate::Failure;
-use crate::args::{PisaArgs, PisaCommand, PisaProgramArgs};
-use crate::output::print;
+use crate::output::{print, print_json};
+use clap::{Args as ClapArgs, Subcommand};
 use forebay_pisa::programs::{Facts, ProgramConfig, TEXTS};
 use forebay_pisa::syntax::{Direction, Section};
-use forebay_pisa::{Checked, Program, Target, resource_table};
+use forebay_pisa::{Checked, Program, Share, Target, resource_table};
 use forebay_runner::scenario_file::read_text;
 use forebay_settings::nearest;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -18,53 +19,126 @@ const QUEUES: usize = 8;
 const CELL: u64 = 80;
 const BUFFER: u64 = 22_000_000;
 
+#[derive(ClapArgs, Debug)]
+pub(crate) struct PisaArgs {
+    #[command(subcommand)]
+    pub(crate) command: PisaCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum PisaCommand {
+    /// List the programs that come with Forebay.
+    List {
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a program stage by stage, with the resources that it needs.
+    Show(PisaProgramArgs),
+    /// Check a program against the limits of the chip, and list the resources that it needs.
+    Check(PisaProgramArgs),
+}
+
+#[derive(ClapArgs, Debug)]
+pub(crate) struct PisaProgramArgs {
+    /// The program: a file, or the name of one that comes with Forebay.
+    pub(crate) program: String,
+    /// The chip: tofino or tofino2; without this, tofino, or for a program that comes with Forebay the first that can
+    /// run it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// A constant of the program, such as ports=64; can be given several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
+    pub(crate) constant: Vec<(String, u64)>,
+    /// Print the resources as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `ports=64`.
+fn constant(text: &str) -> Result<(String, u64), String> {
+    let parts =
+        text.split_once('=').and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
+    parts.ok_or_else(|| "write a name and a whole number, such as ports=64".to_owned())
+}
+
 pub(crate) fn run(args: &PisaArgs) -> Result<(), Failure> {
     match &args.command {
-        PisaCommand::List => print(&list()),
+        PisaCommand::List { json: true } => {
+            print_json(&list().map(|(name, about)| json!({ "name": name, "about": about })).collect())
+        }
+        PisaCommand::List { json: false } => {
+            print(&list().fold(String::new(), |text, (name, about)| format!("{text}{name:<12}{about}\n")))
+        }
         PisaCommand::Show(args) => show(args),
         PisaCommand::Check(args) => check(args),
     }
 }
 
 /// Names, and what the first line of each text says.
-fn list() -> String {
-    let mut text = String::new();
-    for (name, program) in TEXTS {
+fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TEXTS.iter().map(|(name, program)| {
         let first = program.lines().next().unwrap_or("").trim_start_matches(['#', ' ']);
-        let what = first.split(": ").next().unwrap_or("");
-        let _ = writeln!(text, "{name:<12}{}", what.trim_end_matches('.'));
-    }
-    text
+        (*name, first.split(": ").next().unwrap_or("").trim_end_matches('.'))
+    })
 }
 
-fn show(args: &PisaProgramArgs) -> Result<(), Failure> {
+/// A program that was read, on its chip.
+struct Fitted {
+    file: String,
+    program: Program,
+    checked: Checked,
+    /// What it was checked with.
+    with: String,
+}
+
+/// A file, or a program that comes with Forebay.
+fn fitted(args: &PisaProgramArgs) -> Result<Fitted, Failure> {
     let known = TEXTS.iter().find(|(name, _)| *name == args.program);
     let (file, text) = match known {
         Some((name, text)) => (format!("{name}.pisa"), (*text).to_owned()),
         None => read_program(&args.program)?,
     };
-    let program = parse(&file, &text)?;
-    let (checked, how) = match known {
+    let program = Program::parse(&file, &text).map_err(|errors| Failure::Said(errors.to_string()))?;
+    let (checked, with) = match known {
         Some((name, _)) if args.constant.is_empty() => {
-            let how = format!(
-                "{PORTS} ports of {} Gb/s with {QUEUES} queues each, {} MB of buffer",
-                RATE / 1_000_000_000,
-                BUFFER / 1_000_000
-            );
-            (load(name, args)?, how)
+            let (gbps, megabytes) = (RATE / 1_000_000_000, BUFFER / 1_000_000);
+            let with = format!("{PORTS} ports of {gbps} Gb/s with {QUEUES} queues each, {megabytes} MB of buffer");
+            (load(name, args)?, with)
         }
-        _ => (
-            checked(&program, target_of(args)?.unwrap_or(Target::tofino()), &args.constant)?,
-            "the constants given".to_owned(),
-        ),
+        _ => {
+            let target = target_of(args)?.unwrap_or(Target::tofino());
+            (checked(&program, target, &args.constant)?, "the constants given".to_owned())
+        }
     };
-    let mut text = format!("{} on {}, with {how}\n", program.name(), checked.target().name);
+    Ok(Fitted { file, program, checked, with })
+}
+
+impl Fitted {
+    fn shares(&self) -> Vec<Share> {
+        self.checked.resources().of(self.checked.target())
+    }
+
+    fn to_json(&self) -> Value {
+        let share = |share: Share| json!({ "resource": share.name, "used": share.used, "available": share.available });
+        let resources: Value = self.shares().into_iter().map(share).collect();
+        json!({ "program": self.program.name(), "target": self.checked.target().name, "resources": resources })
+    }
+}
+
+fn show(args: &PisaProgramArgs) -> Result<(), Failure> {
+    let fitted = fitted(args)?;
+    if args.json {
+        return print_json(&fitted.to_json());
+    }
+    let Fitted { program, checked, with, .. } = &fitted;
+    let mut text = format!("{} on {}, with {with}\n", program.name(), checked.target().name);
     for direction in [Direction::Ingress, Direction::Egress] {
         let _ = writeln!(text, "\n{direction}");
         section(&mut text, program.syntax().section(direction));
     }
     text.push('\n');
-    text.push_str(&resource_table(&checked.resources().of(checked.target())));
+    text.push_str(&resource_table(&fitted.shares()));
     print(&text)
 }
 
@@ -109,12 +183,12 @@ fn section(text: &mut String, section: &Section) {
 }
 
 fn check(args: &PisaProgramArgs) -> Result<(), Failure> {
-    let (file, text) = read_program(&args.program)?;
-    let target = target_of(args)?.unwrap_or(Target::tofino());
-    let program = parse(&file, &text)?;
-    let checked = checked(&program, target, &args.constant)?;
-    let table = resource_table(&checked.resources().of(&target));
-    print(&format!("{file}: {} keeps to the rules of {}\n\n{table}", program.name(), target.name))
+    let fitted = fitted(args)?;
+    if args.json {
+        return print_json(&fitted.to_json());
+    }
+    let (name, target) = (fitted.program.name(), fitted.checked.target().name);
+    print(&format!("{}: {name} keeps to the rules of {target}\n\n{}", fitted.file, resource_table(&fitted.shares())))
 }
 
 fn read_program(file: &str) -> Result<(String, String), Failure> {
@@ -128,10 +202,6 @@ fn read_program(file: &str) -> Result<(String, String), Failure> {
         return Err(Failure::refused(file, "there is no such file or program", remedy));
     }
     Ok((file.to_owned(), read_text(path)?))
-}
-
-fn parse(file: &str, text: &str) -> Result<Program, Failure> {
-    Program::parse(file, text).map_err(|errors| Failure::Said(errors.to_string()))
 }
 
 fn target_of(args: &PisaProgramArgs) -> Result<Option<Target>, Failure> {

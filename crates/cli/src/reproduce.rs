@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::ReproduceArgs;
 use crate::cluster::{self, Mode};
-use crate::output::{self, cannot_write, print};
+use crate::output::{self, cannot_write, print, print_json};
 use crate::outputs::{Ours, Outputs};
 use crate::progress::RunsBar;
 use forebay_reproduce::campaign::{Campaign, Conditions};
@@ -22,8 +22,10 @@ const IN_PROJECT: &str = "../scenarios";
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let papers = papers::all();
-    if args.list {
-        return print(&render::terminal::list(&papers));
+    match (args.list, args.json) {
+        (true, false) => return print(&render::terminal::list(&papers)),
+        (true, true) => return print_json(&render::terminal::list_json(&papers)),
+        (false, _) => {}
     }
     if let Some(file) = &args.render {
         let docs = args.docs.as_deref().unwrap_or(Path::new("."));
@@ -67,7 +69,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         }
     }
     let missing: usize = all.figures.iter().map(|result| result.missing).sum();
-    let mut text = render::terminal::claims(&papers, &all);
+    let mut text = if args.json { String::new() } else { render::terminal::claims(&papers, &all) };
+    let verdicts = args.json.then(|| render::verdicts::of(&papers, &all));
     // The directory is ours.
     write_pages(&papers, &all, &out, "scenarios", true)?;
     if let Some(docs) = &args.docs {
@@ -82,11 +85,19 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         };
         write_pages(&papers, &all, docs, IN_PROJECT, args.replace.force)?;
     }
-    text.push_str(&format!("\npage: {}\n", out.join(render::PAGE).display()));
-    if missing > 0 && args.cluster.merge {
-        text.push_str(&format!("{missing} runs are missing\n"));
-    } else if missing > 0 {
-        text.push_str(&format!("{missing} runs are not finished; give the same command again to go on\n"));
+    match &verdicts {
+        Some(verdicts) => text.push_str(verdicts),
+        None => text.push_str(&format!("\npage: {}\n", out.join(render::PAGE).display())),
+    }
+    let left = match missing {
+        0 => String::new(),
+        _ if args.cluster.merge => format!("{missing} runs are missing\n"),
+        _ => format!("{missing} runs are not finished; give the same command again to go on\n"),
+    };
+    if args.json {
+        eprint!("{left}");
+    } else {
+        text.push_str(&left);
     }
     print(&text)?;
     drop(claim);

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::RtlArgs;
-use crate::output::{cannot_write, print};
+use crate::output::{cannot_write, print, print_json};
 use crate::outputs::{Ours, Outputs};
 use forebay_rtl::page::{self, Results};
 use forebay_rtl::sources;
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
                 }
             };
             if args.quick {
-                return print(&page::quick(directory.path(), &kept, &tell)?);
+                let quick = page::quick(directory.path(), &kept, &tell)?;
+                return if args.json { print_json(&quick.to_json()) } else { print(&quick.to_text()) };
             }
             page::make(directory.path(), &kept, &tell)?
         }
@@ -46,5 +47,5 @@ pub(crate) fn run(args: &RtlArgs) -> Result<(), Failure> {
             Outputs::new(args.replace.force).write(&docs.join(name), &text)?;
         }
     }
-    print(&results.to_markdown())
+    if args.json { print_json(&results.to_json()) } else { print(&results.to_markdown()) }
 }

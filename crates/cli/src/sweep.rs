@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::Force;
 use crate::cluster::{self, ClusterArgs, Mode};
-use crate::output::{self, print};
+use crate::output::{self, print, print_json};
 use crate::progress::RunsBar;
 use crate::report;
 use crate::sets::settings;
@@ -333,7 +333,7 @@ fn write_tables(
         text.push_str(&format!("report:  {}\n", page.display()));
     }
     if json {
-        print(&format!("{:#}\n", tables.points.to_json()))?;
+        print_json(&tables.points.to_json())?;
     }
     Ok(text)
 }

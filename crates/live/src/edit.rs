@@ -1,7 +1,7 @@
 //! Changes to frames on their way: marks, hops, cuts, turning around. Checksums follow.
 
-use crate::checksum::{changed, fold, of_sum, sum};
 use crate::frame::{Headers, Network};
+use forebay_capture::checksum::{changed, fold, of_sum, sum};
 
 /// Congestion experienced.
 const CE: u8 = 3;

@@ -9,7 +9,6 @@
 pub mod attached;
 pub mod backend;
 pub mod books;
-pub mod capture;
 pub mod classify;
 pub mod clock;
 pub mod dataplane;
@@ -37,7 +36,6 @@ pub mod tcp_info;
 #[doc(hidden)]
 pub mod torture;
 
-mod checksum;
 mod settings_worker;
 #[cfg(test)]
 mod testing;

@@ -1,8 +1,8 @@
 //! A switch between files: frames arrive when they were captured, and leave into files when their wires are free.
 //! Nothing depends on the machine's clock, so the same files give the same result.
 
-use crate::capture::{BadCapture, Captured, Frames};
 use crate::dataplane::{Dataplane, FrameObserver, Outgoing};
+use forebay_capture::{BadCapture, Captured, Frames};
 use forebay_tm::Instant;
 use forebay_tm::drive::EndOfTime;
 

@@ -1,7 +1,7 @@
 //! Frames for tests.
 
-use crate::checksum::{fold, of_sum, sum};
 use crate::frame::{Headers, Network};
+use forebay_capture::checksum::{fold, of_sum, sum};
 
 /// A snapshot of a switch without ports.
 pub(crate) fn snapshot(sequence: u64) -> crate::snapshot::Snapshot {

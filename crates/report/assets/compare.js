@@ -80,7 +80,26 @@ function writeCell(cell, measure, run) {
 const seedNote = document.getElementById("seed-note");
 const noteOfAll = seedNote ? seedNote.textContent : "";
 
+/** Which runs are better than the baseline, and in what: one line for each. */
+function writeVerdicts() {
+  const place = document.getElementById("verdicts");
+  if (!place) return;
+  place.hidden = !DATA.paired || seedChosen !== null;
+  place.replaceChildren(...RUNS.map((_, run) => run).filter((run) => run !== baseline).map((run) => {
+    const decided = (sides) => DATA.measures.filter(({ differences }) => {
+      const of = differences[baseline] && differences[baseline][run];
+      return of && of[1] !== null && sides.includes(of[2]);
+    }).map(({ name }) => name);
+    const parts = [[[-1], "better"], [[-2], "finishes more"], [[1], "worse"], [[2], "finishes less"]]
+      .map(([sides, word]) => [word, decided(sides)]).filter(([, names]) => names.length)
+      .map(([word, names]) => `${word} (${names.join(", ")})`);
+    const text = parts.length ? `${parts.join("; ")}. The rest is not decided.` : "nothing is decided: every 95% interval includes zero.";
+    return html("li", {}, html("b", {}, RUNS[run].label), ` against ${RUNS[baseline].label}: ${text}`);
+  }));
+}
+
 function writeComparison() {
+  writeVerdicts();
   for (const row of document.querySelectorAll("#compare tbody tr[data-run]")) {
     DATA.measures.forEach((measure, index) => writeCell(row.cells[index + 1], measure, Number(row.dataset.run)));
   }

@@ -14,19 +14,41 @@ function seedsInside() {
   return `One seed of each run: the first, or the one that is chosen above${left}. `;
 }
 
-/** Failures and repairs of all runs, each once: they are marked on every time axis. */
+/** Failures and repairs of all runs, each once, by time: they are marked on every time axis. */
 const CHANGES = RUNS.flatMap((_, run) => detailsOf(run).flatMap((detail) => detail.changes))
-  .filter(([at, what], index, all) => all.findIndex((other) => other[0] === at && other[1] === what) === index);
+  .filter(([at, what], index, all) => all.findIndex((other) => other[0] === at && other[1] === what) === index)
+  .sort(([a], [b]) => a - b);
 
-/** Marks failures and repairs on a time axis. */
-function markChanges(parent, x, box) {
-  for (const [at, what] of CHANGES) {
-    const place = x.at(at);
-    if (place < box.left || place > box.right) continue;
+/** Rows of names above a plot, and the height of one. */
+const [CHANGE_ROWS, CHANGE_HEIGHT] = [4, 13];
+
+/** The failures and repairs within a box, each with the first row above it where its name covers no other. */
+function changeMarks(x, { left, right }) {
+  const rows = [];
+  const within = CHANGES.map(([at, what]) => ({ at, what, place: x.at(at) })).filter(({ place }) => place >= left && place <= right);
+  return within.map((mark) => {
+    const long = mark.what.length * 5.6 + 8;
+    const back = mark.place + long > right;
+    const [from, to] = back ? [mark.place - long, mark.place] : [mark.place, mark.place + long];
+    let row = rows.findIndex((names) => names.every((name) => name.to <= from || name.from >= to));
+    if (row < 0) row = rows.push([]) - 1;
+    rows[row].push({ from, to });
+    return { ...mark, back, row };
+  });
+}
+
+/** What the names of marks need above a box. */
+const roomFor = (marks) => CHANGE_HEIGHT * Math.min(CHANGE_ROWS, Math.max(0, ...marks.map(({ row }) => row + 1)));
+
+/** Draws marks of failures and repairs. With too many rows a name is only told when the pointer is on the mark. */
+function drawChanges(parent, marks, box) {
+  for (const { at, what, place, back, row } of marks) {
     const group = svg(parent, "g", { class: "change" });
-    svg(group, "path", { d: `M${place.toFixed(1)} ${box.top}V${box.bottom}` });
+    const named = row < CHANGE_ROWS;
+    const top = named ? box.top - CHANGE_HEIGHT * row - 11 : box.top;
+    svg(group, "path", { d: `M${place.toFixed(1)} ${top}V${box.bottom}` });
     svg(group, "title", {}, `${time(at)}: ${what}`);
-    svg(group, "text", { x: place + 3, y: box.top + 10 }, what);
+    if (named) svg(group, "text", { x: place + (back ? -4 : 4), y: top + 9, "text-anchor": back ? "end" : "start" }, what);
   }
 }
 
@@ -61,13 +83,16 @@ function queueMap() {
     const totals = map.queues.map((queue) => queue.drops.reduce((sum, drop) => sum + dropped(drop), 0));
     const totalText = (total) => (total ? `${whole(total)} dropped` : "");
     const counts = Math.max(...totals.map((total) => totalText(total).length));
-    const box = { left, right: width - 14 - counts * 7, top: 8, bottom: 8 + row * map.queues.length };
+    const box = { left, right: width - 14 - counts * 7 };
+    const x = scale([0, map.end], [box.left, box.right]);
+    const marks = changeMarks(x, box);
+    box.top = 8 + roomFor(marks);
+    box.bottom = box.top + row * map.queues.length;
     const drawing = svg(null, "svg", {
       class: "plot heat", viewBox: `0 0 ${width} ${box.bottom + 44}`, role: "img", tabindex: 0,
       "aria-label": `${fig.title}. ${map.queues.length} queues. Arrow keys choose a cell.`,
     });
     const bins = map.queues[0].longest.length;
-    const x = scale([0, map.end], [box.left, box.right]);
     const wide = (box.right - box.left) / bins;
     const longest = Math.max(1, ...map.queues.flatMap((queue) => queue.longest));
     const most = Math.max(1, ...map.queues.flatMap((queue) => queue.drops.map(dropped)));
@@ -99,7 +124,7 @@ function queueMap() {
     }
     svg(words, "text", { class: "name", x: (box.left + box.right) / 2, y: box.bottom + 36, "text-anchor": "middle" }, axis.label);
     svg(drawing, "path", { class: "axis", d: `M${box.left} ${box.top}V${box.bottom}H${box.right}` });
-    markChanges(drawing, x, box);
+    drawChanges(drawing, marks, box);
     const cellAt = (event) => {
       const rect = drawing.getBoundingClientRect();
       const unit = width / rect.width;
@@ -172,10 +197,14 @@ function queueMap() {
   }
 
   function small(line, queue, map, bins, from) {
-    const [width, height] = [Math.max(300, fig.host.clientWidth), 150];
-    const box = { left: 62, right: width - 14, top: 8, bottom: height - 22 };
+    const box = { left: 62, right: Math.max(300, fig.host.clientWidth) - 14 };
     const top = Math.max(1, ...queue.longest, ...queue.threshold.filter((value) => value !== null)) * 1.1;
-    const [x, y] = [scale([0, map.end], [box.left, box.right]), scale([0, top], [box.bottom, box.top])];
+    const x = scale([0, map.end], [box.left, box.right]);
+    const marks = changeMarks(x, box);
+    box.top = 8 + roomFor(marks);
+    box.bottom = box.top + 120;
+    const [width, height] = [box.right + 14, box.bottom + 22];
+    const y = scale([0, top], [box.bottom, box.top]);
     const drawing = svg(null, "svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Length and threshold of ${queue.name}` });
     const words = svg(drawing, "g", { class: "ticks" });
     for (const value of linearTicks([0, top], 3)) {
@@ -191,7 +220,7 @@ function queueMap() {
     for (const [bin] of queue.drops) svg(drawing, "path", { class: "drops", d: `M${x.at(map.end * (bin + 0.5) / bins).toFixed(1)} ${box.top}v7` });
     svg(drawing, "path", { class: "cross", d: `M${x.at(from + map.end / bins / 2).toFixed(1)} ${box.top}V${box.bottom}` });
     svg(drawing, "path", { class: "axis", d: `M${box.left} ${box.top}V${box.bottom}H${box.right}` });
-    markChanges(drawing, x, box);
+    drawChanges(drawing, marks, box);
     const keys = html("p", { class: "keys" }, swatch("var(--c0)"), "Length ", swatch("var(--c2)"), "Threshold ", swatch("var(--drop)"), "Drops");
     line.append(drawing, keys);
   }

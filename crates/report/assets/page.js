@@ -6,6 +6,7 @@ const STACKED = 2;
 /** Half-width figures in pairs, then the timeline, then one that is left over. */
 function build() {
   buildLegend();
+  writeVerdicts();
   const area = document.getElementById("plots");
   const place = (make) => {
     const fig = make();

@@ -106,6 +106,8 @@ class LinePlot {
     const box = { left: 62, right: width - 14, top: 10, bottom: height - 44 };
     const domain = this.zoom || { x: view.x.domain, y: view.y.domain };
     const x = scale(domain.x, [box.left, box.right], view.x.log);
+    const marks = view.x.label === "Time" ? changeMarks(x, box) : [];
+    box.top += roomFor(marks);
     const y = scale(domain.y, [box.bottom, box.top], view.y.log);
     const drawing = svg(null, "svg", {
       class: "plot", viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: 0, "aria-roledescription": "interactive plot",
@@ -116,7 +118,7 @@ class LinePlot {
     this.axes(drawing, box, x, y, domain, view);
     const inside = svg(drawing, "g", { "clip-path": `url(#${this.fig.id}-clip)` });
     for (const series of view.series) this.series(inside, series, x, y, box);
-    if (view.x.label === "Time") markChanges(inside, x, box);
+    drawChanges(drawing, marks, box);
     if (view.extra) view.extra(inside, x, y, box);
     const cross = svg(drawing, "path", { class: "cross", d: "" });
     const band = svg(drawing, "rect", { class: "band", width: 0, height: 0 });

@@ -24,7 +24,7 @@ function bufferOverTime() {
   const seeds = RUNS.some((run) => run.seeds > 1);
   const fig = figure("timeline", "Buffer over time", (names.length < all ? `The ${names.length} fullest of ${all} buffers. ` : "")
     + (seeds ? "The first seed of each run. " : "")
-    + "Ticks on the upper edge mark drops. Drag to zoom, double click to reset.");
+    + "Until the last packet that waited. Ticks on the upper edge mark drops. Drag to zoom, double click to reset.");
   const hiddenKeys = new Set();
   const several = having.length > 1;
   const together = several ? ["All runs: buffer in use", "All runs: longest queue"] : [];

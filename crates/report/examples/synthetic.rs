@@ -118,8 +118,10 @@ fn network() -> NetworkView {
 /// What happened inside: queues that bursts fill, drops when they are long, flows that waited.
 fn detail(random: &mut Random, policy: &Policy) -> Detail {
     const END: f64 = 0.02;
-    let mut detail =
-        Detail { network: network(), changes: vec![(0.012, "spine1 fails".to_owned())], ..Detail::default() };
+    // The names of two would cover each other, and the last one would end beyond the plot.
+    let changes = [(0.012, "spine1 fails"), (0.0122, "spine1 is back"), (0.0199, "spine1 fails")];
+    let changes = changes.map(|(at, what)| (at, what.to_owned()));
+    let mut detail = Detail { network: network(), changes: changes.into(), ..Detail::default() };
     for port in 0..6 {
         let name = format!("leaf0 p{port}\u{2192}host{port}");
         let (mut bytes, mut points) = (0.0f64, Vec::new());

@@ -85,7 +85,7 @@ pub(crate) fn page(report: &Report) -> String {
         "<p class=\"empty\">There are no runs in this report.</p>".to_owned()
     } else {
         format!(
-            "<div class=\"scroll\">{}</div><p class=\"note\">Short flows are below 100 KB, long flows have at least 1 MB; \
+            "<ul id=\"verdicts\" hidden></ul><div class=\"scroll\">{}</div><p class=\"note\">Short flows are below 100 KB, long flows have at least 1 MB; \
              p50 and p99 are percentiles of the slowdown, the completion time over that on the empty network.{}</p>",
             compare::table(report),
             notes(report),

@@ -86,16 +86,25 @@ pub(crate) fn of_report(report: &Report) -> Value {
     let is_chosen = |series: &&TimelineSeries| names.contains(&series.name.as_str());
     let count = shown(report).flat_map(|run| &run.timeline).filter(is_chosen).count();
     let most = (POINTS_OF_PAGE / count.max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
-    let of_run =
-        |run: &RunView| run.timeline.iter().filter(is_chosen).map(|series| columns(series, most)).collect::<Value>();
+    let end = shown(report).flat_map(|run| &run.timeline).filter(is_chosen).map(idle_from).fold(0.0, f64::max);
+    let of_run = |run: &RunView| {
+        run.timeline.iter().filter(is_chosen).map(|series| columns(series, end, most)).collect::<Value>()
+    };
     let of_point = |point: &Point| point.seeds.first().map_or_else(|| json!([]), of_run);
     let seeds: Value = report.points.iter().map(|point| point.seeds.first().map(|run| run.seed)).collect();
     json!({ "names": names, "all": all, "seeds": seeds, "runs": report.points.iter().map(of_point).collect::<Value>() })
 }
 
-/// A series in columns: times in microseconds to the nanosecond, everything else as whole numbers.
-fn columns(series: &TimelineSeries, most: usize) -> Value {
-    let points = thinned(&series.points, most);
+/// When a buffer has become empty for good; if it never held a packet, when it was last looked at.
+fn idle_from(series: &TimelineSeries) -> f64 {
+    let last = series.points.iter().rposition(|point| point.1 > 0).unwrap_or(series.points.len());
+    series.points.get(last + 1).or(series.points.last()).map_or(0.0, |point| point.0)
+}
+
+/// A series up to a time in columns: times in microseconds to the nanosecond, everything else as whole numbers.
+fn columns(series: &TimelineSeries, end: f64, most: usize) -> Value {
+    let samples = series.points.partition_point(|point| point.0 <= end);
+    let points = thinned(&series.points[..samples], most);
     let column = |value: &dyn Fn(&TimelinePoint) -> Value| points.iter().map(value).collect::<Value>();
     let threshold = |point: &TimelinePoint| match point.3 {
         Some(value) if value.is_finite() => json!(value.clamp(0.0, 1e18).round() as u64),
@@ -160,6 +169,25 @@ mod tests {
         let points = samples()[..2_000].to_vec();
         assert_eq!(thinned(&points, 2_000), points);
         assert_eq!(thinned(&[], 2_000), []);
+    }
+
+    #[test]
+    fn what_comes_after_the_last_packet_is_left_out() {
+        let series = |name: &str, used: [u64; 5]| TimelineSeries {
+            name: name.into(),
+            size: 10,
+            points: (0u32..).zip(used).map(|(at, used)| (f64::from(at), used, 0, None, 0)).collect(),
+        };
+        let ends = |all: Vec<TimelineSeries>| {
+            let seeds = vec![RunView { timeline: all, ..RunView::default() }];
+            let value = of_report(&Report { points: vec![Point { seeds, ..Point::default() }], ..Report::default() });
+            let length = |series: &Value| series["t"].as_array().unwrap().len();
+            value["runs"][0].as_array().unwrap().iter().map(length).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(vec![series("a", [1, 0, 0, 0, 0])]), [2]);
+        assert_eq!(ends(vec![series("a", [1, 0, 0, 0, 0]), series("b", [0, 1, 1, 0, 0])]), [4, 4], "all to one time");
+        assert_eq!(ends(vec![series("a", [1, 1, 1, 1, 1])]), [5]);
+        assert_eq!(ends(vec![series("a", [0; 5])]), [5], "a buffer that was never used");
     }
 
     #[test]

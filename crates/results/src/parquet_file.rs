@@ -2,16 +2,20 @@
 //!
 //! Nothing in a file depends on when, where or how often it was written.
 
+mod coded;
+
 use crate::table::{Column, Data, Table, Texts};
+use coded::Coded;
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::reader::ColumnReader;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, DataType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type, TypePtr};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
@@ -32,6 +36,11 @@ fn field(column: &Column) -> Result<TypePtr> {
     builder.with_logical_type(logical).build().map(Arc::new)
 }
 
+/// By least and largest times a reader knows which rows it needs not read.
+fn has_statistics(column: &Column) -> bool {
+    matches!(column.data(), Data::Int64(_)) && column.name().ends_with("_ps")
+}
+
 /// A file that is written part by part.
 pub(crate) struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
@@ -50,11 +59,11 @@ impl<W: Write + Send> Writer<W> {
             )]))
             .set_compression(Compression::SNAPPY)
             .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true)
             .set_max_row_group_row_count(Some(ROWS_PER_GROUP));
         for column in table.columns().iter().filter(|column| matches!(column.data(), Data::Int64(_))) {
             let path = ColumnPath::from(column.name());
-            // By least and largest times a reader knows which rows it needs not read.
-            if column.name().ends_with("_ps") {
+            if has_statistics(column) {
                 properties = properties.set_column_statistics_enabled(path.clone(), EnabledStatistics::Chunk);
             }
             // Differences of whole numbers are as short as places in a dictionary, and no value has to be looked up.
@@ -70,9 +79,10 @@ impl<W: Write + Send> Writer<W> {
         let mut from = 0;
         while from < table.rows() {
             let rows = from..(from + ROWS_PER_GROUP).min(table.rows());
+            let descriptors: Vec<_> = self.file.schema_descr().columns().to_vec();
             let mut group = self.file.next_row_group()?;
-            for column in table.columns() {
-                write_column(column, &mut group, rows.clone())?;
+            for (column, descriptor) in table.columns().iter().zip(descriptors) {
+                write_column(column, descriptor, &mut group, rows.clone())?;
             }
             group.close()?;
             from = rows.end;
@@ -95,44 +105,49 @@ pub(crate) fn write(table: &Table, writer: impl Write + Send) -> Result<()> {
 
 fn write_column<W: Write + Send>(
     column: &Column,
+    descriptor: ColumnDescPtr,
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: Range<usize>,
 ) -> Result<()> {
+    let present = |row: &usize| column.is_present(*row);
+    let levels = column.is_optional().then(|| rows.clone().map(|row| u32::from(present(&row))).collect());
     match column.data() {
-        Data::Int64(values) => write_values::<Int64Type, W>(column, group, &rows, &values[rows.clone()]),
-        Data::Float64(values) => write_values::<DoubleType, W>(column, group, &rows, &values[rows.clone()]),
-        Data::Text(texts) => {
-            // One array of bytes for each text, not for each row. A column without any value has no text at all.
-            let names: Vec<ByteArray> = texts.names().iter().map(|name| name.as_str().into()).collect();
-            let name = |row| names.get(texts.code(row)).cloned().unwrap_or_default();
-            let values: Vec<_> = rows.clone().map(name).collect();
-            write_values::<ByteArrayType, W>(column, group, &rows, &values)
+        Data::Int64(values) => {
+            let values = those_present(column, &rows, &values[rows.clone()]);
+            match Coded::ints(&values).filter(|_| !has_statistics(column)) {
+                Some(coded) => coded.write(descriptor, group, levels),
+                None => write_values::<Int64Type, W>(group, levels, &values),
+            }
         }
-        Data::Bool(values) => write_values::<BoolType, W>(column, group, &rows, &values[rows.clone()]),
+        Data::Float64(values) => {
+            write_values::<DoubleType, W>(group, levels, &those_present(column, &rows, &values[rows.clone()]))
+        }
+        Data::Text(texts) => Coded::texts(texts, rows.filter(present)).write(descriptor, group, levels),
+        Data::Bool(values) => {
+            write_values::<BoolType, W>(group, levels, &those_present(column, &rows, &values[rows.clone()]))
+        }
     }
 }
 
-/// Writes some rows; those without a value have a placeholder among the values.
+/// The values of rows, without the placeholders of those that have none.
+fn those_present<'v, T: Copy>(column: &Column, rows: &Range<usize>, values: &'v [T]) -> Cow<'v, [T]> {
+    if column.is_complete() {
+        return Cow::Borrowed(values);
+    }
+    rows.clone().zip(values).filter(|(row, _)| column.is_present(*row)).map(|(_, value)| *value).collect()
+}
+
+/// Writes values; `levels` are, for an optional column, which rows have one.
 fn write_values<T: DataType, W: Write + Send>(
-    column: &Column,
     group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: &Range<usize>,
+    levels: Option<Vec<u32>>,
     values: &[T::T],
 ) -> Result<()> {
     let Some(mut writer) = group.next_column()? else {
         return Err(ParquetError::General("more columns than in the schema".to_owned()));
     };
-    let present = |row: usize| column.is_present(row);
-    let all = column.is_complete() || rows.clone().all(present);
-    let levels: Option<Vec<i16>> =
-        column.is_optional().then(|| rows.clone().map(|row| i16::from(present(row))).collect());
-    if all {
-        writer.typed::<T>().write_batch(values, levels.as_deref(), None)?;
-    } else {
-        let there = rows.clone().zip(values).filter(|(row, _)| present(*row));
-        let there: Vec<T::T> = there.map(|(_, value)| value.clone()).collect();
-        writer.typed::<T>().write_batch(&there, levels.as_deref(), None)?;
-    }
+    let levels: Option<Vec<i16>> = levels.map(|levels| levels.into_iter().map(|level| level as i16).collect());
+    writer.typed::<T>().write_batch(values, levels.as_deref(), None)?;
     writer.close()
 }
 

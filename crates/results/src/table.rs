@@ -272,8 +272,9 @@ impl Table {
 
     /// Adds a column of texts.
     pub fn text<'a>(&mut self, name: &str, values: impl IntoIterator<Item = &'a str>) {
-        let mut texts = TextsBuilder::default();
-        values.into_iter().for_each(|value| texts.push(value));
+        let (values, mut texts) = (values.into_iter(), TextsBuilder::default());
+        texts.texts.codes.reserve(values.size_hint().0);
+        values.for_each(|value| texts.push(value));
         self.add(name, false, Vec::new(), Data::Text(texts.texts));
     }
 
@@ -284,7 +285,8 @@ impl Table {
         numbers: impl IntoIterator<Item = u32>,
         text: impl Fn(u32) -> &'a str,
     ) {
-        let (mut texts, mut codes) = (Texts::default(), Vec::new());
+        let (numbers, mut texts, mut codes) = (numbers.into_iter(), Texts::default(), Vec::new());
+        texts.codes.reserve(numbers.size_hint().0);
         for number in numbers {
             let number = number as usize;
             if codes.len() <= number {

@@ -30,22 +30,40 @@ pub fn lint(rtl: &Path) -> Result<(), Problem> {
     with.into_iter().try_for_each(|unit| verilator::lint(unit.module, unit.parameters, rtl))
 }
 
-/// Synthesizes the small units alone, and says what they cost. `rtl` and `kept` are directories for the sources and for
-/// what is finished.
-pub fn quick(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<String, Problem> {
+/// What small units cost.
+#[derive(Debug)]
+pub struct Quick {
+    units: Vec<&'static Unit>,
+    costs: Vec<Cost>,
+}
+
+/// Synthesizes the small units alone. `rtl` and `kept` are directories for the sources and for what is finished.
+pub fn quick(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Quick, Problem> {
     sources::write(rtl)?;
     let kept = Kept::new(kept, &tools::yosys_version()?)?;
-    let units: Vec<&Unit> = UNITS.iter().filter(|unit| unit.quick).collect();
+    let units: Vec<&'static Unit> = UNITS.iter().filter(|unit| unit.quick).collect();
     let costs = yosys::synthesize_all(&units, rtl, Some(&kept), tell)?;
-    let mut text = table(&["", "LUTs", "flip-flops", "carries", "muxes", "depth", "gates", "gates deep"]);
-    costs.iter().for_each(|cost| cost_row(&mut text, cost));
-    let _ = writeln!(
-        text,
-        "\n{} of {} units; without --quick, all of them, and how accurate they are.",
-        units.len(),
-        UNITS.len()
-    );
-    Ok(text)
+    Ok(Quick { units, costs })
+}
+
+impl Quick {
+    /// As a table.
+    pub fn to_text(&self) -> String {
+        let mut text = table(&["", "LUTs", "flip-flops", "carries", "muxes", "depth", "gates", "gates deep"]);
+        self.costs.iter().for_each(|cost| cost_row(&mut text, cost));
+        let (few, all) = (self.units.len(), UNITS.len());
+        let _ = writeln!(text, "\n{few} of {all} units; without --quick, all of them, and how accurate they are.");
+        text
+    }
+
+    /// As JSON: the units of [`Results::to_json`].
+    pub fn to_json(&self) -> Value {
+        json!({ "units": units_json(&self.units, &self.costs) })
+    }
+}
+
+fn units_json(units: &[&Unit], costs: &[Cost]) -> Value {
+    units.iter().zip(costs).map(|(unit, cost)| cost.to_json(unit)).collect()
 }
 
 /// Lints, synthesizes and compares everything. `rtl` is a directory for the sources, `kept` for what is finished;
@@ -64,7 +82,7 @@ pub fn make(rtl: &Path, kept: &Path, tell: &(impl Fn(&str) + Sync)) -> Result<Re
 impl Results {
     /// As JSON.
     pub fn to_json(&self) -> Value {
-        let units: Vec<Value> = UNITS.iter().zip(&self.costs).map(|(unit, cost)| cost.to_json(unit)).collect();
+        let units = units_json(&UNITS.iter().collect::<Vec<_>>(), &self.costs);
         json!({ "yosys": self.yosys, "units": units, "accuracy": self.accuracy })
     }
 

@@ -6,7 +6,7 @@
 //! switch has that many queues, else the last one. Packets with the same addresses, protocol and ports are one flow. A
 //! packet comes by the port of its source, as if it was a destination; sources that are none get the next ports.
 
-use forebay_live::capture::Frames;
+use forebay_capture::Frames;
 use forebay_live::classify::flow_of;
 use forebay_live::frame::{Headers, Network};
 use forebay_settings::Diagnostic;

@@ -3,6 +3,7 @@
 use crate::{Error, Prepared, WayOut};
 use forebay_results::text::bytes;
 use forebay_tm::{Duration, ValidConfig};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -82,6 +83,12 @@ impl Estimate {
         }
         text.push('.');
         Some(text)
+    }
+
+    /// As JSON: rows and bytes of samples, by the end of the duration and at the latest.
+    pub fn json(&self) -> Value {
+        let of = |samples| json!({ "rows": self.rows(samples), "bytes": self.sample_bytes(samples) });
+        json!({ "duration": of(self.samples.0), "end": of(self.samples.1) })
     }
 
     /// The same, if it is much.

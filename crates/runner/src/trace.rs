@@ -2,11 +2,12 @@
 
 use crate::destination::CAPTURE;
 use crate::{Error, cannot_write};
+use forebay_capture::{Clock, Writer};
 use forebay_results::directory::remove;
 use forebay_sim::measure::RunResult;
 use forebay_sim::measure::trace::{Place, TraceEvent, What};
 use forebay_sim::scenario::Scenario;
-use forebay_sim::trace::{FlowEndpoints, PcapngWriter};
+use forebay_sim::trace::{FlowEndpoints, Frame};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -36,7 +37,7 @@ fn write_to(writer: impl Write, scenario: &Scenario, result: &RunResult) -> io::
     places.sort_unstable();
     places.dedup();
     let names: Vec<String> = places.iter().map(|place| name(scenario, *place)).collect();
-    let mut capture = PcapngWriter::new(writer, &names)?;
+    let mut capture = Writer::pcapng(writer, &names, Clock::Picoseconds)?;
     for event in events {
         let interface = places.binary_search(&event.place).unwrap_or_default() as u32;
         let spec = &result.flows[event.packet.flow as usize].spec;
@@ -49,7 +50,7 @@ fn write_to(writer: impl Write, scenario: &Scenario, result: &RunResult) -> io::
             header: transport.common.header,
             framing: (&transport.kind).into(),
         };
-        capture.packet_with_comment(interface, event.at, &event.packet, &flow, &comment(event.what))?;
+        capture.packet(&Frame::new(&event.packet, &flow).seen(interface, event.at), &comment(event.what))?;
     }
     capture.finish()?.flush()
 }

@@ -20,8 +20,9 @@
 
 use crate::packet::{Kind, Packet, flag};
 use crate::transport::TransportKind;
+use forebay_capture::Captured;
+use forebay_capture::checksum::{of_sum, sum};
 use forebay_tm::Instant;
-use std::io;
 
 /// The headers that packets of a transport are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,158 +61,9 @@ const IPV4: usize = 20;
 const FIRST_PORT: u16 = 57_344;
 const PORT_BITS: u32 = 13;
 
-/// Block types and option codes of the format.
-mod code {
-    pub(super) const SECTION: u32 = 0x0a0d_0d0a;
-    pub(super) const INTERFACE: u32 = 1;
-    pub(super) const PACKET: u32 = 6;
-    pub(super) const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-    pub(super) const LINK_ETHERNET: u16 = 1;
-    pub(super) const OPT_END: u16 = 0;
-    pub(super) const OPT_COMMENT: u16 = 1;
-    pub(super) const IF_NAME: u16 = 2;
-    pub(super) const IF_TSRESOL: u16 = 9;
-    pub(super) const SHB_USERAPPL: u16 = 4;
-}
-
-/// Writes a pcapng file.
-#[derive(Debug)]
-pub struct PcapngWriter<W: io::Write> {
-    out: W,
-    /// The block that is being put together.
-    block: Vec<u8>,
-    interfaces: u32,
-}
-
-impl<W: io::Write> PcapngWriter<W> {
-    /// Starts a file with these interfaces: the places where packets are seen, such as "leaf0 port 3 out".
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
-    pub fn new(out: W, interfaces: &[String]) -> io::Result<Self> {
-        let mut writer = Self { out, block: Vec::with_capacity(256), interfaces: 0 };
-        writer.begin(code::SECTION);
-        writer.u32(code::BYTE_ORDER);
-        writer.u16(1);
-        writer.u16(0);
-        // The length of the section is not known.
-        writer.block.extend_from_slice(&u64::MAX.to_le_bytes());
-        writer.option(code::SHB_USERAPPL, b"forebay");
-        writer.option(code::OPT_END, b"");
-        writer.end()?;
-        for name in interfaces {
-            writer.begin(code::INTERFACE);
-            writer.u16(code::LINK_ETHERNET);
-            writer.u16(0);
-            // No limit on what is captured.
-            writer.u32(0);
-            writer.option(code::IF_NAME, clip(name));
-            // Times count 10^-12 seconds.
-            writer.option(code::IF_TSRESOL, &[12]);
-            writer.option(code::OPT_END, b"");
-            writer.end()?;
-            writer.interfaces += 1;
-        }
-        Ok(writer)
-    }
-
-    /// A packet is seen at an interface.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written, or there is no such interface.
-    pub fn packet(&mut self, interface: u32, at: Instant, packet: &Packet, flow: &FlowEndpoints) -> io::Result<()> {
-        self.packet_with_comment(interface, at, packet, flow, "")
-    }
-
-    /// A packet is seen at an interface, and there is something to say about it: why it was dropped, for instance.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written, or there is no such interface.
-    pub fn packet_with_comment(
-        &mut self,
-        interface: u32,
-        at: Instant,
-        packet: &Packet,
-        flow: &FlowEndpoints,
-        comment: &str,
-    ) -> io::Result<()> {
-        if interface >= self.interfaces {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a packet at an interface that was not declared"));
-        }
-        let frame = Frame::new(packet, flow);
-        self.begin(code::PACKET);
-        self.u32(interface);
-        self.u32((at.ps() >> 32) as u32);
-        self.u32(at.ps() as u32);
-        self.u32(frame.used as u32);
-        self.u32(frame.length);
-        self.block.extend_from_slice(frame.bytes());
-        self.pad();
-        if !comment.is_empty() {
-            self.option(code::OPT_COMMENT, clip(comment));
-            self.option(code::OPT_END, b"");
-        }
-        self.end()
-    }
-
-    /// Writes out what is held back, and gives the file back.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    fn begin(&mut self, kind: u32) {
-        self.block.clear();
-        self.u32(kind);
-        self.u32(0);
-    }
-
-    /// Fills in the length at both ends of the block and writes it.
-    fn end(&mut self) -> io::Result<()> {
-        let length = (self.block.len() + 4) as u32;
-        self.block[4..8].copy_from_slice(&length.to_le_bytes());
-        self.u32(length);
-        self.out.write_all(&self.block)
-    }
-
-    fn u16(&mut self, value: u16) {
-        self.block.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn u32(&mut self, value: u32) {
-        self.block.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn option(&mut self, code: u16, value: &[u8]) {
-        self.u16(code);
-        self.u16(value.len() as u16);
-        self.block.extend_from_slice(value);
-        self.pad();
-    }
-
-    fn pad(&mut self) {
-        self.block.resize(self.block.len().next_multiple_of(4), 0);
-    }
-}
-
-/// Text as the bytes of an option, which has room for 65,535: cut before the character that does not fit.
-fn clip(text: &str) -> &[u8] {
-    let mut end = text.len().min(usize::from(u16::MAX));
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text.as_bytes()[..end]
-}
-
 /// The headers of one packet, in network order.
-struct Frame {
+#[derive(Debug)]
+pub struct Frame {
     buffer: [u8; 66],
     used: usize,
     /// The length of the frame with its payload.
@@ -219,7 +71,8 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(packet: &Packet, flow: &FlowEndpoints) -> Self {
+    /// Makes up the headers of a packet.
+    pub fn new(packet: &Packet, flow: &FlowEndpoints) -> Self {
         let mut frame = Self { buffer: [0; 66], used: 0, length: 0 };
         let replies = matches!(packet.kind, Kind::Ack | Kind::Nack | Kind::Pull) || packet.has(flag::RETURNED);
         let (from, to) = if replies { (flow.dst, flow.src) } else { (flow.src, flow.dst) };
@@ -247,8 +100,8 @@ impl Frame {
         frame.put(&[0, 0, 0x40, 0, 64u8.saturating_sub(packet.spreads), protocol, 0, 0]);
         frame.put(&ip(from));
         frame.put(&ip(to));
-        let sum = finish_sum(add(0, &frame.buffer[ETHERNET..ETHERNET + IPV4]));
-        frame.set(ETHERNET + 10, sum);
+        let checksum = of_sum(sum(&frame.buffer[ETHERNET..ETHERNET + IPV4]));
+        frame.set(ETHERNET + 10, checksum);
 
         let low = FIRST_PORT + (packet.flow & ((1 << PORT_BITS) - 1)) as u16;
         let high = FIRST_PORT + (packet.flow >> PORT_BITS & ((1 << PORT_BITS) - 1)) as u16;
@@ -259,12 +112,13 @@ impl Frame {
             Framing::Tcp => frame.tcp(packet, flow),
             Framing::Udp => frame.udp(packet, transport + payload),
         }
-        let pseudo = add(u32::from(protocol), &frame.buffer[ETHERNET + 12..ETHERNET + IPV4]) + (transport + payload);
-        let sum = finish_sum(add(pseudo, &frame.buffer[ETHERNET + IPV4..frame.used]));
+        // The addresses are a part of the sum, and so are protocol and length.
+        let pseudo = u32::from(protocol) + transport + payload;
+        let checksum = of_sum(pseudo + sum(&frame.buffer[ETHERNET + 12..frame.used]));
         match flow.framing {
-            Framing::Tcp => frame.set(ETHERNET + IPV4 + 16, sum),
+            Framing::Tcp => frame.set(ETHERNET + IPV4 + 16, checksum),
             // In UDP a sum of zero means that there is none.
-            Framing::Udp => frame.set(ETHERNET + IPV4 + 6, if sum == 0 { u16::MAX } else { sum }),
+            Framing::Udp => frame.set(ETHERNET + IPV4 + 6, if checksum == 0 { u16::MAX } else { checksum }),
         }
         frame.length = packet.bytes.max(ETHERNET as u32 + ip_length);
         frame
@@ -315,8 +169,10 @@ impl Frame {
         self.buffer[place..place + 2].copy_from_slice(&value.to_be_bytes());
     }
 
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.used]
+    /// As it is seen at an interface.
+    pub fn seen(&self, interface: u32, at: Instant) -> Captured<'_> {
+        let (bytes, length) = (&self.buffer[..self.used], self.length as usize);
+        Captured { at_ps: u128::from(at.ps()), interface, bytes, length }
     }
 }
 
@@ -341,20 +197,6 @@ fn mac(host: u32) -> [u8; 6] {
 fn ip(host: u32) -> [u8; 4] {
     let [_, a, b, c] = (host + 1).to_be_bytes();
     [10, a, b, c]
-}
-
-/// Adds 16-bit words in network order, for a checksum.
-fn add(sum: u32, bytes: &[u8]) -> u32 {
-    bytes
-        .chunks(2)
-        .fold(sum, |sum, pair| sum + (u32::from(pair[0]) << 8) + pair.get(1).map_or(0, |low| u32::from(*low)))
-}
-
-fn finish_sum(mut sum: u32) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]

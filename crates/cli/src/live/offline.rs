@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::output::{Output, cannot_write};
 use crate::replay;
 use crate::verdicts::Verdicts;
-use forebay_live::capture::Writer;
+use forebay_capture::{Clock, Writer};
 use forebay_live::dataplane::{Dataplane, FrameObserver, Parts};
 use forebay_live::offline::{self, Input, Stopped};
 use forebay_live::pool::Pool;
@@ -166,7 +166,7 @@ fn open_capture(path: &Path) -> Result<(String, Writer<Sink>), Failure> {
     let name = path.display().to_string();
     let sink = Sink(Output::create(Some(path))?);
     let is_pcapng = path.extension().is_some_and(|extension| extension == "pcapng");
-    let writer = if is_pcapng { Writer::pcapng(sink) } else { Writer::pcap(sink) };
+    let writer = if is_pcapng { Writer::pcapng(sink, &["out"], Clock::Nanoseconds) } else { Writer::pcap(sink) };
     Ok((name.clone(), writer.map_err(|error| cannot_write(&name, &error))?))
 }
 

@@ -103,6 +103,42 @@ fn what_prints_a_table_prints_json() {
     assert!(refused(here, &format!("{replay} --json")).contains("--summary"));
 }
 
+/// What is known before anything runs.
+#[test]
+fn what_is_listed_and_checked_is_printed_as_json_too() {
+    let directory = directory();
+    let here = directory.path();
+    let check = json(here, "check small.toml --json");
+    let text = printed(here, "check small.toml");
+    assert!(text.contains(&format!(": {} hosts, ", check["hosts"])), "{check}");
+    assert!(text.contains(&format!(" {} B ", check["tiers"][0]["buffer_bytes"])), "{check}");
+    assert!(text.contains(&format!("Planned: {} flows, {} queries", check["flows"], check["queries"])), "{check}");
+    assert!(text.ends_with(check["scenario"].as_str().unwrap()), "the resolved scenario");
+    let demo = json(here, "demo --json");
+    let text = printed(here, "demo");
+    for row in demo.as_array().unwrap() {
+        let lost = format!("{} of {} ", row["burst_dropped_packets"], row["burst_packets"]);
+        let line = text.lines().find(|line| line.starts_with(row["policy"].as_str().unwrap())).unwrap();
+        assert!(line.contains(&lost), "{line} has not {lost}");
+    }
+    let programs = json(here, "pisa list --json");
+    for program in programs.as_array().unwrap() {
+        let name = program["name"].as_str().unwrap();
+        let [show, check] = ["show", "check"].map(|what| json(here, &format!("pisa {what} {name} --json")));
+        assert_eq!(show, check, "{name}");
+        let stages = &check["resources"][0];
+        assert!(stages["used"].as_u64().unwrap() <= stages["available"].as_u64().unwrap(), "{check}");
+        assert!(printed(here, &format!("pisa check {name}")).contains("keeps to the rules of"), "{name}");
+    }
+    let figures = json(here, "reproduce --list --json");
+    let text = printed(here, "reproduce --list");
+    let line = |figure: &Value| text.contains(figure["title"].as_str().unwrap());
+    assert!(figures.as_array().unwrap().len() > 50 && figures.as_array().unwrap().iter().all(line));
+    let rtl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rtl.json");
+    let page = json(here, &format!("rtl --render {} --json", rtl.display()));
+    assert_eq!(page, serde_json::from_str::<Value>(&std::fs::read_to_string(rtl).unwrap()).unwrap());
+}
+
 #[test]
 fn any_number_of_results_are_compared() {
     let directory = directory();

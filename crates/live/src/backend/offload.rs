@@ -1,7 +1,7 @@
 //! Frames as they would be on a wire, from what the kernel has made of them.
 
-use crate::checksum::{fold, of_sum, sum};
 use crate::frame::{Headers, Network};
+use forebay_capture::checksum::{fold, of_sum, sum};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;

@@ -101,6 +101,7 @@ fn assert_inside(outcome: &Value) {
     assert_ne!(map("first"), map("clicked"));
     assert!(!map("clicked").starts_with(map("moved")), "the arrow keys move");
     assert!(outcome["map"]["changes"].as_u64().unwrap() >= 3, "failures are marked on every time axis");
+    assert_eq!(outcome["covered"], 0, "names of failures cover something");
     assert_eq!(outcome["hurt"], serde_json::json!([50, 10]), "five parts of ten flows");
     let tip = outcome["tips"]["hurt"].as_str().unwrap();
     assert!(tip.contains("timeout") && tip.contains("queueing at leaf0"), "{tip}");
@@ -159,6 +160,15 @@ fn seeds_and_baselines_can_be_chosen() {
     assert_eq!(table("written"), table("again"), "the script writes what the page had");
     assert!(!table("seed").contains('\u{b1}') && !table("seed").contains("better"), "{}", table("seed"));
     assert_ne!(table("baseline"), table("written"));
+    // What is decided stands above the table, for all seeds and the chosen baseline.
+    let verdicts = |step: &str| outcome["verdicts"][step].as_str().unwrap();
+    assert!(
+        verdicts("written").contains("fb against dt alpha=1: better (Short p50 slowdown, Drops). The rest"),
+        "{}",
+        verdicts("written")
+    );
+    assert_eq!((verdicts("seed"), verdicts("again")), ("", verdicts("written")));
+    assert!(verdicts("baseline").contains("dt alpha=1 against fb"), "{}", verdicts("baseline"));
     assert!(outcome["notes"]["seed"].as_str().unwrap().contains("Seed 1 alone"), "{}", outcome["notes"]);
     assert!(outcome["notes"]["baseline"].as_str().unwrap().contains("difference from fb"), "{}", outcome["notes"]);
     // The inside of a run is that of the first seed, or of the one that is chosen.

@@ -33,12 +33,14 @@ addEventListener("load", () => {
   };
   const look = (step) => {
     outcome.tables[step] = document.getElementById("compare").tBodies[0].innerText;
+    const verdicts = document.getElementById("verdicts");
+    outcome.verdicts[step] = verdicts.hidden ? "" : verdicts.innerText;
     outcome.notes[step] = document.querySelector("#comparison .note").textContent;
     const map = document.querySelector("#map svg.heat");
     outcome.maps[step] = map && [...map.outerHTML].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) % 1000003, 7);
     outcome.rows[step] = [...document.querySelectorAll("#difference svg.plot text.label")].map((text) => text.textContent);
   };
-  Object.assign(outcome, { tables: {}, notes: {}, rows: {}, maps: {} });
+  Object.assign(outcome, { tables: {}, verdicts: {}, notes: {}, rows: {}, maps: {} });
   outcome.intervals = count("difference", "path.span");
   outcome.whiskers = count("drops", "path.whisker");
   look("written");
@@ -107,6 +109,13 @@ addEventListener("load", () => {
   key("map", "ArrowLeft");
   outcome.map.moved = held().querySelector("h4").textContent;
   outcome.map.changes = document.querySelectorAll(".change").length;
+  // The names of failures cover neither each other nor what is drawn.
+  outcome.covered = [...document.querySelectorAll("svg.plot")].flatMap((plot) => {
+    const names = [...plot.querySelectorAll(".change text")].map((text) => text.getBoundingClientRect());
+    const axis = plot.querySelector(".axis").getBoundingClientRect();
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return names.filter((name, index) => name.bottom > axis.top + 2 || names.slice(index + 1).some((other) => over(name, other)));
+  }).length;
   outcome.hurt = [count("hurt", "rect.bar"), document.querySelectorAll("#hurt tbody tr").length];
   document.querySelector("#hurt rect.target").dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
   outcome.tips.hurt = tip.textContent;

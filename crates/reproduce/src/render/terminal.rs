@@ -7,6 +7,7 @@ use crate::statement::Mark;
 use crate::unit::significant;
 use crate::verdict::Verdict;
 use forebay_results::text::TextTable;
+use serde_json::{Value, json};
 
 /// The figures and what they show.
 pub fn list(papers: &[Paper]) -> String {
@@ -17,6 +18,13 @@ pub fn list(papers: &[Paper]) -> String {
         }
     }
     table.render()
+}
+
+/// The same as JSON.
+pub fn list_json(papers: &[Paper]) -> Value {
+    let figures = papers.iter().flat_map(|paper| paper.figures.iter().map(move |figure| (paper, figure)));
+    let object = |(paper, Figure { id, number, title, .. }): (&Paper, &Figure)| json!({ "figure": format!("{}/{id}", paper.id), "number": number, "title": title });
+    figures.map(object).collect()
 }
 
 /// The claims, figure by figure, and how many of them hold.

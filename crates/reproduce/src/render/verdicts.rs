@@ -1,10 +1,15 @@
 //! The verdicts in one small JSON file.
 
-use super::View;
+use super::{View, views};
 use crate::claim::Claim;
 use crate::figure::Paper;
 use crate::record::Reproduction;
 use serde_json::{Map, Value, json};
+
+/// All claims of papers with their verdicts, a line each.
+pub fn of(papers: &[Paper], all: &Reproduction) -> String {
+    json(&views(papers, all), all)
+}
 
 /// All claims with their verdicts, a line each.
 pub(crate) fn json(views: &[(&Paper, Vec<View<'_>>)], all: &Reproduction) -> String {

@@ -83,6 +83,15 @@ struct Held {
     class: u8,
 }
 
+impl Held {
+    /// Most bytes first, then by flow and class.
+    #[inline(always)]
+    fn is_before(&self, other: &Self) -> bool {
+        let flow = |held: &Self| (held.flow, held.class);
+        self.bytes > other.bytes || self.bytes == other.bytes && flow(self) < flow(other)
+    }
+}
+
 /// A walk that is under way.
 #[derive(Debug, Default)]
 struct Walk {
@@ -110,32 +119,36 @@ impl Walk {
         if self.place.len() <= flow as usize {
             self.place.resize(flow as usize + 1, NONE);
         }
-        let place = self.place[flow as usize];
-        let is_new = self.held.get(place as usize).is_none_or(|held| held.flow != flow);
-        // Few flows have packets of two classes in one buffer: data, and replies or headers.
-        let known =
-            if is_new { None } else { self.held.iter().position(|held| (held.flow, held.class) == (flow, class)) };
-        let place = known.unwrap_or_else(|| {
-            self.held.push(Held { bytes: 0, flow, class });
-            self.held.len() - 1
-        });
-        self.held[place].bytes += u64::from(bytes);
-        self.place[flow as usize] = place as u32;
+        let place = &mut self.place[flow as usize];
+        if self.held.get(*place as usize).is_some_and(|held| held.flow == flow) {
+            // Few flows have packets of two classes in one buffer: data, and replies or headers.
+            if let Some(known) = self.held.iter().position(|held| (held.flow, held.class) == (flow, class)) {
+                *place = known as u32;
+                self.held[known].bytes += u64::from(bytes);
+                return;
+            }
+        }
+        *place = self.held.len() as u32;
+        self.held.push(Held { bytes: u64::from(bytes), flow, class });
     }
 
     /// Moves those with most to the front, most first; returns how many these are.
     fn sort_top(&mut self) -> usize {
         let top = self.held.len().min(TOP_FLOWS);
-        let key = |held: &Held| (core::cmp::Reverse(held.bytes), held.flow, held.class);
-        self.held[..top].sort_unstable_by_key(key);
-        for other in top..self.held.len() {
-            let candidate = self.held[other];
-            if candidate.bytes < self.held[top - 1].bytes || key(&candidate) > key(&self.held[top - 1]) {
-                continue;
+        for next in 1..self.held.len() {
+            let candidate = self.held[next];
+            let mut place = next;
+            if next >= top {
+                if !candidate.is_before(&self.held[top - 1]) {
+                    continue;
+                }
+                self.held[next] = self.held[top - 1];
+                place = top - 1;
             }
-            let place = self.held[..top].partition_point(|held| key(held) < key(&candidate));
-            self.held[other] = self.held[top - 1];
-            self.held.copy_within(place..top - 1, place + 1);
+            while place > 0 && candidate.is_before(&self.held[place - 1]) {
+                self.held[place] = self.held[place - 1];
+                place -= 1;
+            }
             self.held[place] = candidate;
         }
         top
@@ -270,9 +283,9 @@ impl Drops {
                 same_instant.sort_by_key(|record| record.port);
             }
         }
-        let records: Vec<&DropRecord> = records.iter().flat_map(Pieces::iter).collect();
+        let records = collected(self.kept, records.iter().flat_map(Pieces::iter));
         let parts = core::mem::take(&mut self.holders);
-        let parts: Vec<&HolderRecord> = parts.iter().collect();
+        let parts = collected(self.parts, parts.iter());
         let walks = core::mem::take(&mut self.walks);
         let of_walk = |walk: usize| walks[walk]..walks.get(walk + 1).copied().unwrap_or(parts.len());
         // A walk over an empty buffer has no parts, and no number.
@@ -298,6 +311,13 @@ impl Drops {
         };
         (in_order(keys).map(renamed).collect(), holders)
     }
+}
+
+/// A list of so many.
+fn collected<T>(number: usize, all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut list = Vec::with_capacity(number);
+    list.extend(all);
+    list
 }
 
 /// By time, switch and port, and then in the order in which they came; as one number, since there are many to sort.

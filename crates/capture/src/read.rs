@@ -1,22 +1,13 @@
-//! Frames in files: pcap (micro- and nanoseconds, either byte order) and pcapng are read, either is written with
-//! nanoseconds.
+//! Reads pcap (micro- and nanoseconds, either byte order) and pcapng.
 //!
 //! Nothing that a file claims is trusted: lengths are checked against what is there, and an error says at which byte it
 //! stands.
 
+use crate::{
+    BYTE_ORDER, ENHANCED_PACKET, ETHERNET, INTERFACE, MICROSECONDS, NANOSECONDS, PS_PER_SECOND, RESOLUTION, SECTION,
+    SIMPLE_PACKET,
+};
 use std::fmt;
-use std::io::{self, Write};
-
-const MICROSECONDS: u32 = 0xa1b2_c3d4;
-const NANOSECONDS: u32 = 0xa1b2_3c4d;
-const ETHERNET: u16 = 1;
-const SECTION: u32 = 0x0a0d_0d0a;
-const INTERFACE: u32 = 1;
-const SIMPLE_PACKET: u32 = 3;
-const ENHANCED_PACKET: u32 = 6;
-const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-const RESOLUTION: u16 = 9;
-const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 /// A frame of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,71 +210,10 @@ fn units_per_second(mut options: &[u8], big_endian: bool) -> Option<u64> {
     Some(1_000_000)
 }
 
-/// Writes frames, with nanoseconds.
-pub struct Writer<O> {
-    out: O,
-    pcapng: bool,
-}
-
-impl<O: Write> Writer<O> {
-    /// Begins a pcap file.
-    pub fn pcap(mut out: O) -> io::Result<Self> {
-        out.write_all(&NANOSECONDS.to_le_bytes())?;
-        out.write_all(&[2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
-        out.write_all(&u32::from(u16::MAX).to_le_bytes())?;
-        out.write_all(&u32::from(ETHERNET).to_le_bytes())?;
-        Ok(Self { out, pcapng: false })
-    }
-
-    /// Begins a pcapng file with one interface.
-    pub fn pcapng(out: O) -> io::Result<Self> {
-        let mut writer = Self { out, pcapng: true };
-        let mut section = BYTE_ORDER.to_le_bytes().to_vec();
-        section.extend([1, 0, 0, 0]);
-        section.extend([0xff; 8]);
-        writer.block(SECTION, &section)?;
-        // The link type, no limit of lengths, the resolution (10^-9 s) and the end of the options.
-        let interface = [ETHERNET, 0, 0, 0, RESOLUTION, 1, 9, 0, 0, 0].map(u16::to_le_bytes).concat();
-        writer.block(INTERFACE, &interface)?;
-        Ok(writer)
-    }
-
-    fn block(&mut self, kind: u32, body: &[u8]) -> io::Result<()> {
-        let padding = body.len().next_multiple_of(4) - body.len();
-        let size = u32::try_from(12 + body.len() + padding).map_err(|_| io::ErrorKind::InvalidInput)?.to_le_bytes();
-        self.out.write_all(&kind.to_le_bytes())?;
-        self.out.write_all(&size)?;
-        self.out.write_all(body)?;
-        self.out.write_all(&[0; 3][..padding])?;
-        self.out.write_all(&size)
-    }
-
-    /// A frame at a time; what is finer than a nanosecond is left out.
-    pub fn frame(&mut self, at_ps: u128, bytes: &[u8]) -> io::Result<()> {
-        let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-        if self.pcapng {
-            let ticks = u64::try_from(at_ps / 1_000).map_err(|_| io::ErrorKind::InvalidInput)?;
-            let mut body = words(&[0, (ticks >> 32) as u32, ticks as u32, length, length]);
-            body.extend(bytes);
-            return self.block(ENHANCED_PACKET, &body);
-        }
-        let seconds = u32::try_from(at_ps / PS_PER_SECOND).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let nanoseconds = (at_ps % PS_PER_SECOND / 1_000) as u32;
-        self.out.write_all(&words(&[seconds, nanoseconds, length, length]))?;
-        self.out.write_all(bytes)
-    }
-
-    /// Gives back what was written to.
-    pub fn finish(mut self) -> io::Result<O> {
-        self.out.flush()?;
-        Ok(self.out)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Clock, Writer};
     use proptest::prelude::*;
 
     fn read(file: &[u8]) -> Result<Vec<(u128, u32, Vec<u8>)>, BadCapture> {
@@ -299,11 +229,17 @@ mod tests {
             writer.frame(later + 321, &[]).unwrap();
             writer.finish().unwrap()
         };
-        let pcapng = write(Writer::pcapng(Vec::new()).unwrap());
+        let pcapng = write(Writer::pcapng(Vec::new(), &["port"], Clock::Nanoseconds).unwrap());
         let file = write(Writer::pcap(Vec::new()).unwrap());
         for file in [&file, &pcapng] {
             assert_eq!(read(file).unwrap(), [(1_000_000_002_000, 0, vec![1, 2, 3]), (later, 0, vec![])]);
         }
+        let mut exact = Writer::pcapng(Vec::new(), &["in", "out"], Clock::Picoseconds).unwrap();
+        let seen = |interface| Captured { at_ps: 7_000_000_000_001, interface, bytes: &[4], length: 60 };
+        exact.packet(&seen(1), "a comment").unwrap();
+        assert!(exact.packet(&seen(2), "").is_err(), "there is no third interface");
+        assert!(exact.frame(later, &[]).is_err(), "64 bits do not hold it");
+        assert_eq!(read(&exact.finish().unwrap()).unwrap(), [(7_000_000_000_001, 1, vec![4])]);
         let error = read(&file[..file.len() - 1]).unwrap_err();
         assert_eq!(error.to_string(), "at byte 43: the head of a packet is not whole");
     }

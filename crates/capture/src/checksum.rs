@@ -1,14 +1,14 @@
 //! The Internet checksum (RFC 1071), whole and by its changes (RFC 1624).
 
 /// The ones' complement sum of bytes, taken as big-endian words; an odd last byte is the high half of a word.
-pub(crate) fn sum(bytes: &[u8]) -> u32 {
+pub fn sum(bytes: &[u8]) -> u32 {
     let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0)));
     // A frame has fewer than 2^16 words.
     fold(words.sum())
 }
 
 /// Carries added back until there are none.
-pub(crate) fn fold(mut sum: u32) -> u32 {
+pub fn fold(mut sum: u32) -> u32 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
@@ -16,12 +16,12 @@ pub(crate) fn fold(mut sum: u32) -> u32 {
 }
 
 /// The checksum of words with this sum.
-pub(crate) fn of_sum(sum: u32) -> u16 {
+pub fn of_sum(sum: u32) -> u16 {
     !(fold(sum) as u16)
 }
 
 /// The checksum after one word has changed: `~(~HC + ~m + m')` (RFC 1624, equation 3).
-pub(crate) fn changed(checksum: u16, before: u16, after: u16) -> u16 {
+pub fn changed(checksum: u16, before: u16, after: u16) -> u16 {
     !(fold(u32::from(!checksum) + u32::from(!before) + u32::from(after)) as u16)
 }
 
