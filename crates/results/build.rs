@@ -10,10 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What decides what is in a result: the core, the simulator and what its runs are boiled down with.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "tm/src",
     "settings/src",
     "script/src",
+    "capture/src",
     "pisa/src",
     "pisa/programs",
     "sim/src",

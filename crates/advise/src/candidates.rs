@@ -54,10 +54,12 @@ pub(super) fn ideas(
         Goal::Measured { queue, traffic } => {
             let trial = Trial::new(file, config, Some(&chip.name))?;
             if shown.words.starts_with("PG ") {
-                return searcher.no_pause(*queue, &Traffic::Load { percent: 0, sizes: String::new() }, None);
+                return searcher.pause(*queue);
             }
             searcher.measured(*queue, &trial.demand(goal, *queue, traffic)?, shown)
         }
+        Goal::Scenario { queue, .. } if shown.words.starts_with("PG ") => searcher.pause(*queue),
+        Goal::Scenario { queue, .. } => Ok(searcher.share(*queue)),
     }
 }
 
@@ -172,19 +174,46 @@ impl Searcher<'_> {
         Ok(ideas)
     }
 
+    /// A larger alpha of the PG of a lossless queue, whatever it carries.
+    fn pause(&self, queue: u8) -> Result<Vec<Idea>, SonicError> {
+        self.no_pause(queue, &Traffic::Load { percent: 0, sizes: String::new() }, None)
+    }
+
+    /// Another alpha of the queue's profile, or a larger one of the lossy PG that its packets come by: the smallest
+    /// changes first.
+    fn share(&self, queue: u8) -> Vec<Idea> {
+        let own = self.profile_of(queue).map_or(vec![], |profile| {
+            let now = self.current(profile);
+            let mut others: Vec<i64> = EXPONENTS.filter(|th| Some(*th) != now).collect();
+            others.sort_by_key(|th| now.map_or(0, |now| now.abs_diff(*th)));
+            self.alphas(profile, others, "a lone queue gets", "FB eq. 1")
+        });
+        let (mut own, mut group) = (own.into_iter(), self.group(queue).into_iter());
+        std::iter::from_fn(|| Some([own.next(), group.next()]))
+            .take_while(|both| both.iter().any(Option::is_some))
+            .flatten()
+            .flatten()
+            .collect()
+    }
+
+    /// Alphas of a profile, all worth a trial.
+    fn alphas(&self, profile: usize, exponents: impl IntoIterator<Item = i64>, gets: &str, by: &str) -> Vec<Idea> {
+        let idea = |th: i64| {
+            let (change, patch) = self.exponent(profile, th);
+            let alpha = self.alpha(th);
+            let share = self.shared(profile).map_or(0.0, |shared| shared * alpha / (1.0 + alpha));
+            let closed_form = format!("{gets} {} ({by})", size(share));
+            Idea { change, patch, closed_form, is_promising: true }
+        };
+        exponents.into_iter().map(idea).collect()
+    }
+
     /// A larger alpha of the lossy PG that a queue's packets come by.
     fn group(&self, queue: u8) -> Vec<Idea> {
         let group = self.parsed.groups.get(&(self.port, queue)).or(self.parsed.groups.get(&(self.port, 0)));
         let Some(&profile) = group else { return vec![] };
         let larger = EXPONENTS.filter(|th| self.current(profile).is_none_or(|now| *th > now));
-        let idea = |th: i64| {
-            let (change, patch) = self.exponent(profile, th);
-            let alpha = self.alpha(th);
-            let share = self.shared(profile).map_or(0.0, |shared| shared * alpha / (1.0 + alpha));
-            let closed_form = format!("a lone PG gets {} (formula 1)", size(share));
-            Idea { change, patch, closed_form, is_promising: true }
-        };
-        larger.map(idea).collect()
+        self.alphas(profile, larger, "a lone PG gets", "formula 1")
     }
 
     /// A smaller alpha: `S * a / (1 + a)` and the minimum drain in time.

@@ -68,6 +68,14 @@ pub enum Goal {
         /// What was measured.
         traffic: Measured,
     },
+    /// Nothing of a queue is lost in a scenario whose switches are made from the configuration; the PGs of a lossless
+    /// one do not ask for pause, either.
+    Scenario {
+        /// The queue.
+        queue: u8,
+        /// The scenario.
+        file: PathBuf,
+    },
 }
 
 /// Traffic that was measured.
@@ -113,7 +121,17 @@ impl Goal {
             | Self::NoPause { queue, .. }
             | Self::Lossless { queue, .. }
             | Self::Measured { queue, .. }
+            | Self::Scenario { queue, .. }
             | Self::Marks { queue } => *queue,
+        }
+    }
+
+    /// The file that has its traffic.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Measured { traffic: Measured::Trace(file), .. } | Self::Scenario { file, .. } => Some(file),
+            Self::Measured { traffic: Measured::Watermarks { marks, .. }, .. } => Some(marks.file()),
+            _ => None,
         }
     }
 
@@ -154,11 +172,14 @@ impl Goal {
                 };
                 format!("nothing of queue {queue} is lost or paused by {what}")
             }
+            Self::Scenario { queue, file } => {
+                format!("nothing of queue {queue} is lost or paused in {}", file.display())
+            }
         }
     }
 }
 
-const KINDS: [(&str, Kind); 8] = [
+const KINDS: [(&str, Kind); 9] = [
     ("burst", Kind::Burst),
     ("isolate", Kind::Isolate),
     ("latency", Kind::Latency),
@@ -167,6 +188,7 @@ const KINDS: [(&str, Kind); 8] = [
     ("lossless", Kind::Lossless),
     ("trace", Kind::Trace),
     ("watermarks", Kind::Watermarks),
+    ("scenario", Kind::Scenario),
 ];
 
 #[derive(Clone, Copy)]
@@ -179,6 +201,7 @@ enum Kind {
     Lossless,
     Trace,
     Watermarks,
+    Scenario,
 }
 
 /// The most of anything that is counted in ports.
@@ -257,6 +280,11 @@ fn goal(file: &str, table: &Table<'_>) -> Result<Goal, Diagnostic> {
             let marks = Watermarks::read(&path.display().to_string(), &read_text(&path)?)?;
             let traffic = Measured::Watermarks { marks, percent: (100.0 * times).round() as u64 };
             Ok(Goal::Measured { queue: queue("queue")?, traffic })
+        }
+        Kind::Scenario => {
+            keys(&["kind", "queue", "file"])?;
+            let file = beside(file, table.need("file", "file = \"scenario.toml\"")?.text()?);
+            Ok(Goal::Scenario { queue: queue("queue")?, file })
         }
     }
 }

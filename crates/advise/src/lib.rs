@@ -148,7 +148,9 @@ pub fn percent(share: f64) -> String {
 /// Tries a goal: in the core alone, or in a network if it is about pause.
 fn attempt(file: &str, config: &Value, chip: Option<&str>, goal: &Goal) -> Result<Shown, SonicError> {
     match goal {
-        Goal::NoPause { .. } | Goal::Lossless { .. } => Network::new(file, config, chip)?.run(goal),
+        Goal::NoPause { .. } | Goal::Lossless { .. } | Goal::Scenario { .. } => {
+            Network::new(file, config, chip)?.run(goal)
+        }
         _ => Trial::new(file, config, chip)?.run(goal),
     }
 }
@@ -205,7 +207,7 @@ fn unreached(
                      they prevent a pause only by a loss";
         of.why.push(words.to_owned());
     }
-    if !matches!(goal, Goal::Burst { .. } | Goal::Measured { .. } | Goal::NoPause { .. }) {
+    if !matches!(goal, Goal::Burst { .. } | Goal::Measured { .. } | Goal::NoPause { .. } | Goal::Scenario { .. }) {
         return Ok(());
     }
     let trial = Trial::new(file, config, chip)?;
@@ -215,7 +217,9 @@ fn unreached(
             continue;
         };
         let shown = match goal {
-            Goal::NoPause { .. } => Network::new(file, config, chip)?.with_policy_of(&other).run(goal)?,
+            Goal::NoPause { .. } | Goal::Scenario { .. } => {
+                Network::new(file, config, chip)?.with_policy_of(&other).run(goal)?
+            }
             _ => other.run(goal)?,
         };
         of.other_policies.push(OtherPolicy { policy: name, trial: shown });

@@ -6,6 +6,7 @@ use forebay_runner::arrivals::{Arrivals, Groups};
 use forebay_settings::Diagnostic;
 use forebay_sonic::SonicError;
 use forebay_tm::{Bytes, Instant, Packet, Rate, ValidConfig};
+use std::path::Path;
 
 /// Watermarks, as `show queue watermark unicast` and `show priority-group watermark shared` print them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,11 @@ impl Watermarks {
             return Err(Diagnostic::of_file(file, "all watermarks are 0", "measure while there is traffic"));
         }
         Ok(marks)
+    }
+
+    /// The file that they were read from.
+    pub(crate) fn file(&self) -> &Path {
+        Path::new(&self.file)
     }
 
     /// In words.
@@ -263,8 +269,8 @@ impl Trial {
     }
 }
 
-/// An error in a file of arrivals.
-fn told(error: &Diagnostic) -> SonicError {
+/// An error in a file that a goal names.
+pub(crate) fn told(error: &Diagnostic) -> SonicError {
     let line = error.line.map_or(String::new(), |line| format!(":{line}"));
     let field = if error.field.is_empty() { String::new() } else { format!(": {}", error.field) };
     SonicError::new(format!("{}{line}{field}", error.file), error.problem.clone(), error.remedy.clone())

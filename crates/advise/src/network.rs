@@ -2,8 +2,10 @@
 //! whose senders stop when they are asked to. Each trial is run with several seeds.
 
 use crate::goal::{Goal, Traffic};
+use crate::measured::told;
 use crate::trial::{Shown, Spread, Trial};
 use forebay_results::stats::Interval;
+use forebay_runner::scenario_file::read_text;
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
 use forebay_sim::{engine, workload};
@@ -15,6 +17,8 @@ use forebay_tm::admit::PolicyConfig;
 use forebay_tm::{Bytes, Duration, Rate, TmConfig};
 use serde_json::Value;
 use std::fmt::Write;
+use std::io::Write as _;
+use std::path::Path;
 
 /// Seeds of each trial.
 pub(super) const SEEDS: u64 = 4;
@@ -44,6 +48,8 @@ const LASTS: u64 = 500;
 /// A configuration as a switch of a network.
 pub(super) struct Network<'a> {
     file: &'a str,
+    /// The configuration as it is written.
+    json: String,
     config: Config,
     chip: &'static forebay_sonic::chip::Chip,
     rate: Rate,
@@ -55,12 +61,14 @@ pub(super) struct Network<'a> {
 
 impl<'a> Network<'a> {
     pub(super) fn new(file: &'a str, config: &Value, chip: Option<&str>) -> Result<Self, SonicError> {
-        let config = Config::parse(file, &config.to_string())?;
+        let json = config.to_string();
+        let config = Config::parse(file, &json)?;
         let chip = config.chip(chip)?;
         let mut up = config.ports.iter().filter(|port| port.is_up).map(|port| port.speed);
         let speed = up.next().ok_or_else(|| SonicError::new("PORT", "no port is up", "set admin_status to up"))?;
         let ports = 1 + up.filter(|other| *other == speed).count();
-        Ok(Self { file, chip, rate: Rate::from_bps(speed.saturating_mul(1_000_000)), ports, config, policy: None })
+        let rate = Rate::from_bps(speed.saturating_mul(1_000_000));
+        Ok(Self { file, json, chip, rate, ports, config, policy: None })
     }
 
     /// The same with the egress side of a trial.
@@ -80,6 +88,7 @@ impl<'a> Network<'a> {
         match goal {
             Goal::NoPause { queue, traffic, from } => self.no_pause(goal, *queue, traffic, *from),
             Goal::Lossless { queue, senders, cable } => self.lossless(goal, *queue, *senders, *cable),
+            Goal::Scenario { queue, file } => self.scenario_of(goal, *queue, file),
             _ => unreachable!("other goals are tried in the core alone"),
         }
     }
@@ -153,22 +162,11 @@ impl<'a> Network<'a> {
                 );
             }
         }
-        let group = self.group(goal, &text, queue)?;
-        let results = self.simulate(goal, &text)?;
-        let pauses = |result: &RunResult| result.pauses.requests.iter().filter(|of| of.group == group).count() as f64;
-        let pauses: Vec<f64> = results.iter().map(pauses).collect();
-        let spread = Spread::of(&pauses);
-        let lost = Spread::of(&results.iter().map(lost).collect::<Vec<_>>());
-        let pause = match spread.mean == 0.0 {
-            true => format!("PG {group} never asks for pause"),
-            false => format!("PG {group} asks for pause {spread} times"),
-        };
-        let loss = if lost.mean == 0.0 { String::new() } else { format!(", {lost} packets are lost") };
-        let words = format!("{pause}{loss}, with {SEEDS} seeds");
-        let others = from.map(|(class, _)| results.iter().map(|result| goodput(result, class)).sum::<u64>() / SEEDS);
-        // A packet that is lost is no pause, and no better.
-        let missed = spread.mean + lost.mean;
-        Ok(Shown { met: missed == 0.0, words, degree: 1.0 / (1.0 + missed), others, spread: Some(spread) })
+        let scenario = self.read(goal, &text)?;
+        let group = self.group(goal, &scenario, queue)?;
+        let results = simulate(scenario);
+        let of_class = |class| results.iter().map(|result| goodput(result, |of| of == class)).sum::<u64>() / SEEDS;
+        Ok(verdict(&results, Some(group), |_| true, from.map(|(class, _)| of_class(class))))
     }
 
     fn lossless(&self, goal: &Goal, queue: u8, senders: usize, cable: Option<u64>) -> Result<Shown, SonicError> {
@@ -182,9 +180,9 @@ impl<'a> Network<'a> {
             "[[workload]]\nkind = \"long-lived\"\nclass = {queue}\npairs = [{}]\nspread = \"{SPREAD}us\"\n",
             pairs.join(", ")
         );
-        self.group(goal, &text, queue)?;
-        let results = self.simulate(goal, &text)?;
-        let lost: Vec<f64> = results.iter().map(lost).collect();
+        let scenario = self.read(goal, &text)?;
+        self.group(goal, &scenario, queue)?;
+        let lost: Vec<f64> = simulate(scenario).iter().map(|result| lost(result, |_| true)).collect();
         let spread = Spread::of(&lost);
         let words = match spread.mean == 0.0 {
             true => format!("nothing is lost over {metres} m, with {SEEDS} seeds"),
@@ -199,53 +197,115 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// The PG of a queue, which is to be lossless.
-    fn group(&self, goal: &Goal, text: &str, queue: u8) -> Result<u8, SonicError> {
-        let wrong = |problem: String| SonicError::new(goal.words(), problem, "ask for a queue of a lossless class");
-        let scenario = self.read(goal, text)?;
-        let side = scenario.switches[0].ingress.as_ref().ok_or_else(|| wrong("no PG has a profile".to_owned()))?;
-        let group = side.file.of_queue.get(usize::from(queue)).copied();
-        let group = group.ok_or_else(|| wrong(format!("there is no queue {queue}")))?;
-        let mut groups = side.file.config.groups.iter().filter(|of| of.number == group);
-        if !groups.any(|of| of.lossless.is_some()) {
-            return Err(wrong(format!("PG {group} of queue {queue} is lossy: it drops, and never pauses")));
+    /// A scenario whose switches are made from the configuration.
+    fn scenario_of(&self, goal: &Goal, queue: u8, file: &Path) -> Result<Shown, SonicError> {
+        let text = read_text(file).map_err(|error| told(&error))?;
+        let failed = |error: std::io::Error| {
+            SonicError::new(goal.words(), format!("the configuration cannot be kept for the run: {error}"), "")
+        };
+        let mut config = tempfile::NamedTempFile::new().map_err(failed)?;
+        config.write_all(self.json.as_bytes()).map_err(failed)?;
+        let sets =
+            [("switch.sonic", config.path().display().to_string()), ("switch.sonic_chip", self.chip.name.clone())]
+                .map(|(key, value)| (key.to_owned(), forebay_settings::quoted(&value)));
+        let read = Scenario::read(&file.display().to_string(), &text, &sets).map_err(|error| told(&error))?;
+        let scenario = self.with_policy(goal, read)?;
+        let group = lossless_group(&scenario, queue);
+        let results = simulate(scenario);
+        let is_own = |class: u8| class == queue;
+        if !results.iter().any(|result| result.flows.iter().any(|flow| is_own(flow.spec.class))) {
+            let problem = format!("no flow of the scenario has class {queue}");
+            return Err(SonicError::new(goal.words(), problem, "ask for a queue that has some"));
         }
-        Ok(group)
+        let others = results.iter().map(|result| goodput(result, |class| !is_own(class))).sum::<u64>() / SEEDS;
+        Ok(verdict(&results, group, is_own, Some(others).filter(|others| *others > 0)))
+    }
+
+    /// The PG of a queue, which is to be lossless.
+    fn group(&self, goal: &Goal, scenario: &Scenario, queue: u8) -> Result<u8, SonicError> {
+        lossless_group(scenario, queue).ok_or_else(|| {
+            let problem = format!("the PG of queue {queue} is lossy: it drops, and never pauses");
+            SonicError::new(goal.words(), problem, "ask for a queue of a lossless class")
+        })
     }
 
     fn read(&self, goal: &Goal, text: &str) -> Result<Scenario, SonicError> {
-        let wrong = |field: &str, problem: &str, remedy: String| {
-            SonicError::new(goal.words(), format!("{field}: {problem}"), remedy)
-        };
-        let mut scenario = Scenario::read("the trial", text, &[])
-            .map_err(|error| wrong(&error.field, &error.problem, error.remedy))?;
-        if let Some((policy, buffer)) = &self.policy {
-            let switch = &mut scenario.switches[0].buffers[0];
+        let scenario = Scenario::read("the trial", text, &[])
+            .map_err(|error| refused(goal, &error.field, &error.problem, error.remedy))?;
+        self.with_policy(goal, scenario)
+    }
+
+    /// A scenario whose buffers have the other policy, if there is one.
+    fn with_policy(&self, goal: &Goal, mut scenario: Scenario) -> Result<Scenario, SonicError> {
+        let Some((policy, buffer)) = &self.policy else { return Ok(scenario) };
+        for switch in scenario.switches.iter_mut().flat_map(|switch| &mut switch.buffers) {
             let other = TmConfig { policy: policy.clone(), buffer: *buffer, ..switch.clone().into_inner() };
-            *switch = other.validate().map_err(|error| wrong(error.field, &error.problem, error.remedy))?;
+            *switch = other.validate().map_err(|error| refused(goal, error.field, &error.problem, error.remedy))?;
         }
         Ok(scenario)
     }
+}
 
-    fn simulate(&self, goal: &Goal, text: &str) -> Result<Vec<RunResult>, SonicError> {
-        let mut scenario = self.read(goal, text)?;
-        let run = |seed: u64| {
-            scenario.seed = seed;
-            let plan = workload::plan(&scenario.workloads, &scenario.network, &scenario.transports, scenario.seed);
-            engine::run(&scenario, &plan, &mut |_| true)
-        };
-        Ok((1..=SEEDS).map(run).collect())
+fn refused(goal: &Goal, field: &str, problem: &str, remedy: String) -> SonicError {
+    SonicError::new(goal.words(), format!("{field}: {problem}"), remedy)
+}
+
+/// The PG of a queue, if it is lossless.
+fn lossless_group(scenario: &Scenario, queue: u8) -> Option<u8> {
+    let side = scenario.switches.iter().find_map(|switch| switch.ingress.as_ref())?;
+    let group = *side.file.of_queue.get(usize::from(queue))?;
+    let mut groups = side.file.config.groups.iter().filter(|of| of.number == group);
+    groups.any(|of| of.lossless.is_some()).then_some(group)
+}
+
+/// Runs a scenario with each seed.
+fn simulate(mut scenario: Scenario) -> Vec<RunResult> {
+    let run = |seed: u64| {
+        scenario.seed = seed;
+        let plan = workload::plan(&scenario.workloads, &scenario.network, &scenario.transports, scenario.seed);
+        engine::run(&scenario, &plan, &mut |_| true)
+    };
+    (1..=SEEDS).map(run).collect()
+}
+
+/// Whether a PG has asked for pause, if it is lossless, and whether flows of some classes have lost packets.
+fn verdict(results: &[RunResult], group: Option<u8>, classes: impl Fn(u8) -> bool, others: Option<u64>) -> Shown {
+    let requests = |result: &RunResult| {
+        result.pauses.requests.iter().filter(|request| Some(request.group) == group).count() as f64
+    };
+    let pauses = Spread::of(&results.iter().map(requests).collect::<Vec<_>>());
+    let lost = Spread::of(&results.iter().map(|result| lost(result, &classes)).collect::<Vec<_>>());
+    let losses = match lost.mean == 0.0 {
+        true => "nothing is lost".to_owned(),
+        false => format!("{lost} packets are lost"),
+    };
+    let words = match group {
+        Some(group) if pauses.mean > 0.0 && lost.mean == 0.0 => format!("PG {group} asks for pause {pauses} times"),
+        Some(group) if pauses.mean > 0.0 => format!("PG {group} asks for pause {pauses} times, {losses}"),
+        Some(group) if lost.mean == 0.0 => format!("PG {group} never asks for pause"),
+        Some(group) => format!("PG {group} never asks for pause, {losses}"),
+        None => losses,
+    };
+    // A packet that is lost is no pause, and no better.
+    let missed = pauses.mean + lost.mean;
+    Shown {
+        met: missed == 0.0,
+        words: format!("{words}, with {SEEDS} seeds"),
+        degree: 1.0 / (1.0 + missed),
+        others,
+        spread: Some(if group.is_some() { pauses } else { lost }),
     }
 }
 
-/// The packets that a run has lost.
-fn lost(result: &RunResult) -> f64 {
-    result.flows.iter().map(|flow| f64::from(flow.drops)).sum()
+/// The packets that flows of some classes have lost.
+fn lost(result: &RunResult, classes: impl Fn(u8) -> bool) -> f64 {
+    let flows = result.flows.iter().filter(|flow| classes(flow.spec.class));
+    flows.map(|flow| f64::from(flow.drops)).sum()
 }
 
-/// The goodput of a class, in bytes a second.
-fn goodput(result: &RunResult, class: u8) -> u64 {
-    let flows = result.flows.iter().filter(|flow| flow.spec.class == class);
+/// The goodput of some classes, in bytes a second.
+fn goodput(result: &RunResult, classes: impl Fn(u8) -> bool) -> u64 {
+    let flows = result.flows.iter().filter(|flow| classes(flow.spec.class));
     let bytes: u64 = flows.map(|flow| u64::from(flow.received) * PAYLOAD).sum();
     (bytes as f64 * 1e12 / result.end.ps().max(1) as f64) as u64
 }

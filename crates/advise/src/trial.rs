@@ -201,7 +201,9 @@ impl Trial {
             Goal::Latency { queue, below } => self.latency(*queue, *below),
             Goal::Marks { queue } => self.marks(*queue),
             Goal::Measured { queue, traffic } => self.measured(goal, *queue, traffic),
-            Goal::NoPause { .. } | Goal::Lossless { .. } => unreachable!("these are tried in a network"),
+            Goal::NoPause { .. } | Goal::Lossless { .. } | Goal::Scenario { .. } => {
+                unreachable!("these are tried in a network")
+            }
         }
     }
 

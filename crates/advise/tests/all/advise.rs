@@ -175,6 +175,40 @@ fn watermarks_and_traces_that_are_none_are_refused() {
 }
 
 #[test]
+fn a_scenario_that_loses_packets_loses_none_with_the_patch() {
+    let advice = advice(TD3, &goals("scenario.toml"));
+    let goal = &advice.goals[0];
+    assert!(!goal.before.met && goal.after.met && advice.is_complete(), "{goal:#?}");
+    assert_eq!(advice.patch.len(), 1);
+    is_documented(&advice);
+}
+
+#[test]
+fn a_scenario_that_pauses_is_paused_less_by_what_is_searched() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("s.toml");
+    let rack = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goals/rack.toml")).unwrap();
+    let own = rack.replace("kind = \"dctcp\"", "kind = \"dcqcn\"").replace("class = 0", "class = 3");
+    // Nobody else sends: what 16 servers send at once is more than a PG may have of the pool.
+    let own = own[..own.rfind("[[workload]]").unwrap()].replace("initial_window = \"flow\"\n", "");
+    std::fs::write(&file, own.replace("1600KB", "60MB")).unwrap();
+    let advice = advice(TD3, &[Goal::Scenario { queue: 3, file: file.clone() }]);
+    let goal = &advice.goals[0];
+    assert!(goal.before.words.starts_with("PG 3 asks for pause"), "{goal:#?}");
+    assert!(goal.candidates.iter().any(|candidate| candidate.change.contains("PG 3")), "{goal:#?}");
+    let refused = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        advise(TD3, &self::text(TD3), None, &[Goal::Scenario { queue: 0, file: file.clone() }]).unwrap_err().to_string()
+    };
+    assert!(refused(&rack.replace("class = 0", "class = 2")).contains("no flow of the scenario has class 0"));
+    let own_buffer = refused(&format!("{rack}\n[switch]\nqueues = 2\n"));
+    assert!(own_buffer.contains("s.toml:") && own_buffer.contains("switch.queues"), "{own_buffer}");
+    std::fs::remove_file(&file).unwrap();
+    let missing = advise(TD3, &text(TD3), None, &[Goal::Scenario { queue: 0, file: file.clone() }]).unwrap_err();
+    assert!(missing.to_string().contains("s.toml"), "{missing}");
+}
+
+#[test]
 fn headroom_follows_the_cable() {
     let long = Goal::Lossless { queue: 3, senders: 12, cable: Some(2_000) };
     let advice = advice(TD3, &[Goal::Lossless { queue: 3, senders: 12, cable: None }, long]);

@@ -8,7 +8,7 @@ use crate::outputs::Outputs;
 use crate::table::Table;
 use clap::Args;
 use forebay_advise::page::page;
-use forebay_advise::{Advice, Candidate, GoalAdvice, Shown, advise, percent, read_goals};
+use forebay_advise::{Advice, Candidate, Goal, GoalAdvice, Shown, advise, percent, read_goals};
 use forebay_runner::scenario_file::read_text;
 use forebay_sonic::device::Device;
 use forebay_sonic::predict::{Question, predict};
@@ -45,7 +45,8 @@ pub(super) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let advice = advise(&path.display().to_string(), &read_text(path)?, args.config.chip.as_deref(), &goals)?;
     let patch = serde_json::to_string_pretty(&advice.patch).map_err(|error| Failure::refused("", error, ""))?;
     let mut outputs = Outputs::new(args.replace.force);
-    [path, &args.goal].into_iter().for_each(|input| outputs.reads(input));
+    let named = goals.iter().filter_map(Goal::file);
+    [path.as_path(), &args.goal].into_iter().chain(named).for_each(|input| outputs.reads(input));
     if let Some(out) = &args.patch {
         outputs.write_start(out, &(patch.clone() + "\n"))?;
     }

@@ -95,7 +95,9 @@ impl Importer<'_> {
             return String::new();
         };
         if let Some(dscp) = &trimming.dscp {
-            self.left_out.push(format!("the new DSCP of trimmed packets ({dscp}): replayed packets have none"));
+            let live =
+                dscp.parse::<u8>().map_or(String::new(), |dscp| format!("; for forebay live: trim_dscp = {dscp}"));
+            self.left_out.push(format!("the new DSCP of trimmed packets ({dscp}): replayed packets have none{live}"));
         }
         let size = trimming.size.unwrap_or(128);
         format!("\n[trim]\nkind = \"to-queue\"\nsize = {size}\nqueue = {queue}\nfrom = {trims:?}\n")
