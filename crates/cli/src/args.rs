@@ -377,10 +377,14 @@ pub(crate) enum LabCommand {
     /// Stop everything that runs in the lab and remove it, also after a crash.
     Down,
     /// Show what exists.
-    Status,
+    Status {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Run an experiment: a scenario with real hosts, kernel TCP and a live switch; finished runs are not repeated.
     Run(LabRunArgs),
-    /// Compare simulated and live results of the same scenarios, as a Markdown page.
+    /// Compare simulated and live results of the same scenarios, as a Markdown page or as JSON.
     Compare(LabCompareArgs),
     /// Load a memcached server and print latencies as JSON.
     Load(LabLoadArgs),
@@ -519,6 +523,9 @@ pub(crate) struct LabScriptArgs {
     /// Show the lines around the first difference of kernel and simulator.
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    /// Print JSON instead of a table, once all scripts are played.
+    #[arg(long, conflicts_with_all = ["check", "verbose"])]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) replace: Force,
 }
@@ -555,6 +562,9 @@ pub(crate) struct LabCompareArgs {
     /// What the page begins with: a file in Markdown.
     #[arg(long, value_name = "FILE.md")]
     pub(crate) introduction: Option<PathBuf>,
+    /// Print the rows as JSON, without a page.
+    #[arg(long, conflicts_with_all = ["introduction", "out"])]
+    pub(crate) json: bool,
     /// The page; without this, it is printed.
     #[arg(long, value_name = "FILE.md")]
     pub(crate) out: Option<PathBuf>,

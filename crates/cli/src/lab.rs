@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::{LabArgs, LabCommand, LabExecArgs, LabLoadArgs, LabSwitch, LabUpArgs};
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::{lab_compare, lab_run, lab_script};
 use forebay_lab::job::Job;
 use forebay_lab::layout::Layout;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &LabArgs) -> Result<(), Failure> {
         LabCommand::Up(args) => up(prefix, args),
         LabCommand::Exec(args) => exec(prefix, args),
         LabCommand::Down => down(prefix),
-        LabCommand::Status => status(prefix),
+        LabCommand::Status { json } => status(prefix, *json),
         LabCommand::Run(args) => lab_run::run(prefix, args),
         LabCommand::Compare(args) => lab_compare::run(args),
         LabCommand::Load(args) => load(args),
@@ -121,20 +121,26 @@ fn down(prefix: &str) -> Result<(), Failure> {
     print(&if removed == 0 { "there was no lab\n".to_owned() } else { format!("removed {removed} namespaces\n") })
 }
 
-fn status(prefix: &str) -> Result<(), Failure> {
+fn status(prefix: &str, json: bool) -> Result<(), Failure> {
     program::need_root()?;
-    let there = network::namespaces(prefix)?;
-    if there.is_empty() {
+    let state = network::state_directory(prefix);
+    let hosts: Vec<(String, bool)> = network::namespaces(prefix)?
+        .into_iter()
+        .map(|namespace| {
+            let name = namespace.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&namespace);
+            (name.to_owned(), is_running(&state.join(name)))
+        })
+        .collect();
+    if json {
+        let hosts = hosts.iter().map(|(name, runs)| serde_json::json!({ "name": name, "live_switch": runs }));
+        return print_json(&hosts.collect());
+    }
+    if hosts.is_empty() {
         return print("no lab is up\n");
     }
-    let state = network::state_directory(prefix);
-    let mut text = String::new();
-    for namespace in &there {
-        let name = namespace.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-')).unwrap_or(namespace);
-        let switch = if is_running(&state.join(name)) { "  a live switch runs here" } else { "" };
-        text.push_str(&format!("{name}{switch}\n"));
-    }
-    print(&text)
+    let line =
+        |(name, runs): &(String, bool)| format!("{name}{}\n", if *runs { "  a live switch runs here" } else { "" });
+    print(&hosts.iter().map(line).collect::<String>())
 }
 
 fn load(args: &LabLoadArgs) -> Result<(), Failure> {

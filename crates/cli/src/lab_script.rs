@@ -38,7 +38,9 @@ pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
     let stage = if args.simulate { None } else { Some(Stage::make(prefix)?) };
     output::stop_gently();
     let width = files.iter().map(|file| file.name.len()).max().unwrap_or(0);
-    print(&format!("{:width$}  {:>8}  {:>11}  {:>6}\n", "script", "again", "apart", "window"))?;
+    // A table shows each script as it is done.
+    let show = |text: &str| if args.json { Ok(()) } else { print(text) };
+    show(&format!("{:width$}  {:>8}  {:>11}  {:>6}\n", "script", "again", "apart", "window"))?;
     let mut outcomes = Vec::new();
     for file in &files {
         if output::is_interrupted() {
@@ -53,18 +55,35 @@ pub(crate) fn run(prefix: &str, args: &LabScriptArgs) -> Result<(), Failure> {
             Some(stage) => stage.play(file)?,
         };
         let outcome = Outcome::new(file, kernel)?;
-        print(&outcome.line(width))?;
+        show(&outcome.line(width))?;
         if args.verbose {
             print(&outcome.excerpt())?;
         }
         outcomes.push(outcome);
     }
-    print(&format!("\n{}\n", outcome::summary(&outcomes)))?;
+    show(&format!("\n{}\n", outcome::summary(&outcomes)))?;
+    if args.json {
+        output::print_json(&outcomes.iter().map(json).collect())?;
+    }
     match &args.docs {
         // It was asked for above: this is the same output again.
         Some(path) => Outputs::new(args.replace.force).write(path, &page::page(&outcomes)),
         None => Ok(()),
     }
+}
+
+/// An outcome as a row.
+fn json(outcome: &Outcome) -> serde_json::Value {
+    let comparison = outcome.simulated.as_ref().ok().map(|(_, comparison)| comparison);
+    serde_json::json!({
+        "script": outcome.file.name,
+        "agrees": outcome.agrees(),
+        "verdict": outcome.verdict(),
+        "kernel_retransmissions": comparison.map(|of| of.retransmissions[0]),
+        "simulator_retransmissions": comparison.map(|of| of.retransmissions[1]),
+        "apart_ps": comparison.and_then(|of| of.apart).map(forebay_tm::Duration::ps),
+        "window_segments": comparison.map(|of| of.window),
+    })
 }
 
 /// Whether the kernel sends what was recorded.

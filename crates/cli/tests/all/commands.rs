@@ -140,6 +140,34 @@ fn what_is_listed_and_checked_is_printed_as_json_too() {
 }
 
 #[test]
+fn what_a_lab_compares_is_printed_as_json_too() {
+    let directory = directory();
+    let here = directory.path();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/scripts/reno-single-loss.toml");
+    let call = format!("lab script --simulate {}", script.display());
+    let (rows, text) = (json(here, &format!("{call} --json")), printed(here, &call));
+    assert_eq!(rows.as_array().unwrap().len(), 1);
+    let row = &rows[0];
+    assert_eq!(row["script"], "reno-single-loss");
+    assert!(text.contains(row["verdict"].as_str().unwrap()) && row["kernel_retransmissions"] == 1, "{text}\n{row}");
+    printed(here, "sweep small.toml --grid policy.alpha=0.25,2 --seeds 1-2 --out s");
+    let (rows, text) = (json(here, "lab compare s s --json"), printed(here, "lab compare s s"));
+    let rows = rows.as_array().unwrap();
+    assert!(rows.len() > 4 && text.matches("\n| alpha=").count() == rows.len(), "{text}");
+    for row in rows {
+        assert!(text.contains(&format!(
+            "| {} | {} |",
+            row["point"].as_str().unwrap(),
+            row["measure"].as_str().unwrap()
+        )));
+        assert!(
+            row["simulated"] == row["live"] && row["difference"].as_f64().is_none_or(|share| share == 0.0),
+            "{row}"
+        );
+    }
+}
+
+#[test]
 fn any_number_of_results_are_compared() {
     let directory = directory();
     let here = directory.path();
