@@ -5,7 +5,7 @@ use forebay_naive::{Arrival, Outcome, Policy, Reason, Switch, Verdict, run_obser
 use forebay_settings::read_switch;
 use forebay_tm::View as _;
 use forebay_tm::drive::{Drivable, Driver, Observer};
-use forebay_tm::{Departure, Eviction, Instant, Packet, PacketId, PauseRequest, Tm};
+use forebay_tm::{Colour, Departure, Eviction, Instant, Packet, PacketId, PauseRequest, Tm};
 use std::collections::BTreeMap;
 
 /// Collects outcomes and the queues' lengths.
@@ -106,6 +106,7 @@ pub(crate) fn arrive<T: Drivable>(
         rank: arrival.rank,
         unscheduled: arrival.unscheduled,
         ect: arrival.ect,
+        colour: Colour::ALL[arrival.colour],
         ..Packet::default()
     };
     change(&mut packet);

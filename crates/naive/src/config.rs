@@ -21,8 +21,21 @@ pub struct Switch {
     pub scheduler: Scheduler,
     /// The threshold of step marking in bytes (section 7).
     pub ecn: Option<u64>,
+    /// WRED whose thresholds are sharp: nothing below, everything from there on.
+    pub wred: Option<Wred>,
     /// Trimming (section 9), if it is on.
     pub trim: Option<Trim>,
+}
+
+/// What WRED does to green, yellow and red packets, per queue number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wred {
+    /// The length of the queue from which on packets are hit.
+    pub from: Vec<[u64; 3]>,
+    /// Whether those that are ECN-capable are marked.
+    pub marks: Vec<[bool; 3]>,
+    /// Whether those that are not marked are dropped.
+    pub drops: Vec<[bool; 3]>,
 }
 
 /// A buffer policy (section 6). `alpha` has one entry per queue number, except in the single-queue form of `Fb`.

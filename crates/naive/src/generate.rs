@@ -3,7 +3,7 @@
 //! Every choice takes few bytes, so that a fuzzer that changes a byte changes one thing, and zeros choose what is
 //! simplest.
 
-use crate::config::{Policy, Scheduler, Switch, Trim, serialization_time};
+use crate::config::{Policy, Scheduler, Switch, Trim, Wred, serialization_time};
 use crate::packet::Arrival;
 
 /// A source of random choices.
@@ -117,8 +117,12 @@ pub fn random_case(dice: &mut Dice) -> (Switch, Vec<Arrival>) {
         policy,
         scheduler,
         ecn: dice.one_in(3).then(|| random_bytes(dice, &sizes, 12)),
+        wred: None,
         trim: dice.one_in(3).then(|| random_trim(dice, &sizes)),
     };
+    if switch.ecn.is_none() && dice.one_in(3) {
+        switch.wred = Some(random_wred(dice, &sizes, queues));
+    }
     switch.buffer = if exact {
         sizes.typical * dice.pick(&[60, 24, 36, 48, 20, 30, 40, 18])
     } else {
@@ -197,6 +201,15 @@ fn random_rates(dice: &mut Dice) -> Vec<u64> {
 }
 
 /// A number of bytes: mostly a multiple of the typical size below `most`, or next to one, or any.
+fn random_wred(dice: &mut Dice, sizes: &Sizes, queues: usize) -> Wred {
+    let flags = |dice: &mut Dice| (0..queues).map(|_| [2, 2, 2].map(|n| dice.one_in(n))).collect();
+    Wred {
+        from: (0..queues).map(|_| [12, 8, 4].map(|most| random_bytes(dice, sizes, most))).collect(),
+        marks: flags(dice),
+        drops: flags(dice),
+    }
+}
+
 fn random_bytes(dice: &mut Dice, sizes: &Sizes, most: u64) -> u64 {
     let multiple = dice.below(most) * sizes.typical;
     match dice.below(6) {
@@ -497,6 +510,7 @@ fn random_arrivals(dice: &mut Dice, switch: &Switch, sizes: &Sizes, unit: u64) -
             class: (flags / 16 % 3) as usize,
             unscheduled: flags % 2 == 1,
             ect: flags / 2 % ect == 0,
+            colour: (flags / 64 % 3) as usize,
         });
         let idle_from = ends[port].iter().max().map_or(0, |&end| time.max(end));
         ends[port].push(idle_from + serialization_time(bytes, switch.rates[port]));

@@ -24,7 +24,7 @@ mod switch;
 mod text;
 mod trim;
 
-pub use config::{Policy, Scheduler, Switch, Trim};
+pub use config::{Policy, Scheduler, Switch, Trim, Wred};
 pub use generate::{Dice, random_case};
 pub use packet::{Arrival, Outcome, Reason, Verdict};
 pub use sides::Request;

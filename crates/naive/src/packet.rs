@@ -23,6 +23,8 @@ pub struct Arrival {
     pub unscheduled: bool,
     /// Whether it is ECN-capable.
     pub ect: bool,
+    /// Green, yellow, red: 0, 1, 2 (for WRED).
+    pub colour: usize,
 }
 
 /// What became of a packet.
@@ -90,13 +92,15 @@ pub enum Reason {
     Expelled,
     /// Rejected, and there was no room for its header.
     HeaderFull,
+    /// Dropped by WRED.
+    Marking,
     /// Refused by the ingress side.
     Ingress(NaiveRefusal),
 }
 
 impl Reason {
     /// All of them, but for those of the ingress side.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::None,
         Reason::Oversize,
         Reason::Rank,
@@ -106,6 +110,7 @@ impl Reason {
         Reason::PushedOut,
         Reason::Expelled,
         Reason::HeaderFull,
+        Reason::Marking,
     ];
 
     /// The word for it in the output; empty for `None`.
@@ -121,6 +126,7 @@ impl Reason {
             Reason::PushedOut => "pushed-out",
             Reason::Expelled => "expelled",
             Reason::HeaderFull => "header-full",
+            Reason::Marking => "marking",
             Reason::Ingress(refusal) => refusal.as_str(),
         }
     }

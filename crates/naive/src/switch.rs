@@ -244,6 +244,10 @@ impl<'a> Model<'a> {
         }
         // Step 5. The length that step 6 looks at is the one at the beginning of step 5.
         let q_before = self.q(i);
+        let Ok(marked) = self.wred_marks(arrival, q_before) else {
+            self.settle(n, Verdict::Dropped, Reason::Marking, None);
+            return;
+        };
         let waiting = Waiting { packet: n, bytes: arrival.bytes, len, rank: arrival.rank, lane: 0 };
         if !self.join(i, waiting) {
             return;
@@ -252,9 +256,23 @@ impl<'a> Model<'a> {
         if arrival.ect && self.switch.ecn.is_some_and(|k_ecn| q_before >= k_ecn) {
             self.marked[n] = true;
         }
+        self.marked[n] |= marked;
         // Step 7.
         self.pick_if_idle(p);
         self.check();
+    }
+
+    /// Whether WRED marks a packet that found so much in its queue; an error if it drops it.
+    fn wred_marks(&self, arrival: &Arrival, q_before: u64) -> Result<bool, ()> {
+        let Some(wred) = &self.switch.wred else { return Ok(false) };
+        let (k, colour) = (arrival.queue, arrival.colour);
+        if q_before < wred.from[k][colour] {
+            return Ok(false);
+        }
+        if wred.marks[k][colour] && arrival.ect {
+            return Ok(true);
+        }
+        if wred.drops[k][colour] { Err(()) } else { Ok(false) }
     }
 
     /// Steps 2 and 3: whether the packet may join its queue, or why not.

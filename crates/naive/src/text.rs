@@ -1,6 +1,6 @@
 //! The text forms of section 10 of the specification.
 
-use crate::config::{Policy, Scheduler, Switch};
+use crate::config::{Policy, Scheduler, Switch, Wred};
 use crate::packet::{Arrival, Outcome};
 use std::fmt::Write;
 
@@ -30,6 +30,9 @@ pub fn to_toml(switch: &Switch) -> String {
         text += "[ecn]\nkind = \"step\"\n";
         text += &format!("threshold = {threshold}\n");
     }
+    if let Some(wred) = &switch.wred {
+        write_wred(&mut text, wred);
+    }
     if let Some(trim) = &switch.trim {
         text += "[trim]\n";
         text += &format!("size = {}\n", trim.size);
@@ -43,6 +46,19 @@ pub fn to_toml(switch: &Switch) -> String {
         text += &format!("return_to_sender = {}\n", trim.return_to_sender);
     }
     text
+}
+
+fn write_wred(text: &mut String, wred: &Wred) {
+    *text += "[ecn]\nkind = \"wred\"\n";
+    for (colour, name) in ["green", "yellow", "red"].into_iter().enumerate() {
+        let from = list(wred.from.iter().map(|each| each[colour].to_string()));
+        *text += &format!("{name}_min = {from}\n{name}_max = {from}\n");
+    }
+    let names = ["none", "green", "yellow", "green-yellow", "red", "green-red", "yellow-red", "all"];
+    let name =
+        |set: &[bool; 3]| format!("\"{}\"", names[(0..3).map(|place| usize::from(set[place]) << place).sum::<usize>()]);
+    *text += &format!("mark = {}\n", list(wred.marks.iter().map(name)));
+    *text += &format!("drop = {}\n", list(wred.drops.iter().map(name)));
 }
 
 fn write_policy(text: &mut String, policy: &Policy) {
@@ -162,10 +178,10 @@ fn list(items: impl Iterator<Item = String>) -> String {
 /// The arrivals as `ARRIVALS.csv`, with all columns.
 #[must_use]
 pub fn to_csv(arrivals: &[Arrival]) -> String {
-    let mut text = "time_ps,bytes,port,queue,flow,rank,class,unscheduled,ect\n".to_string();
+    let mut text = "time_ps,bytes,port,queue,flow,rank,class,unscheduled,ect,colour\n".to_string();
     for a in arrivals {
         text += &format!(
-            "{},{},{},{},{},{},{},{},{}\n",
+            "{},{},{},{},{},{},{},{},{},{}\n",
             a.time,
             a.bytes,
             a.port,
@@ -174,7 +190,8 @@ pub fn to_csv(arrivals: &[Arrival]) -> String {
             a.rank,
             a.class,
             u8::from(a.unscheduled),
-            u8::from(a.ect)
+            u8::from(a.ect),
+            a.colour
         );
     }
     text

@@ -15,12 +15,13 @@ fn switch(ports: usize, queues: usize, buffer: u64, policy: Policy, by: Schedule
         policy,
         scheduler: by,
         ecn: None,
+        wred: None,
         trim: None,
     }
 }
 
 fn packet(time: u64, bytes: u64, port: usize, queue: usize) -> Arrival {
-    Arrival { time, bytes, port, queue, flow: 0, rank: 0, class: 0, unscheduled: false, ect: false }
+    Arrival { time, bytes, port, queue, flow: 0, rank: 0, class: 0, unscheduled: false, ect: false, colour: 0 }
 }
 
 fn ranked(time: u64, bytes: u64, rank: u64) -> Arrival {

@@ -1,6 +1,8 @@
 //! The examples of the specification come out byte for byte, and what the crate writes reads back as it was.
 
-use forebay_naive::{Arrival, Dice, Policy, Scheduler, Switch, Trim, random_case, run, to_csv, to_toml, verdicts_csv};
+use forebay_naive::{
+    Arrival, Dice, Policy, Scheduler, Switch, Trim, Wred, random_case, run, to_csv, to_toml, verdicts_csv,
+};
 use std::collections::BTreeMap;
 use std::fs::{read_dir, read_to_string};
 
@@ -68,7 +70,8 @@ fn read_switch(text: &str) -> Switch {
         queue_capacity: top.get("queue_capacity").map(|c| quantity(c) as usize),
         policy: read_policy(&tables["policy"], queues),
         scheduler: read_scheduler(tables.get("scheduler").unwrap_or(&empty), queues),
-        ecn: tables.get("ecn").map(|ecn| number(ecn, "threshold", None)),
+        ecn: tables.get("ecn").filter(|ecn| ecn["kind"] == "step").map(|ecn| number(ecn, "threshold", None)),
+        wred: tables.get("ecn").filter(|ecn| ecn["kind"] == "wred").map(|ecn| read_wred(ecn, queues)),
         trim: tables.get("trim").map(|trim| Trim {
             size: number(trim, "size", Some(64)),
             header_capacity: number(trim, "header_capacity", Some(64)) as usize,
@@ -76,6 +79,20 @@ fn read_switch(text: &str) -> Switch {
             strict: trim.get("header_priority").is_some_and(|p| p == "strict"),
             return_to_sender: trim.get("return_to_sender").is_some_and(|r| r == "true"),
         }),
+    }
+}
+
+fn read_wred(table: &Table, queues: usize) -> Wred {
+    let from = ["green", "yellow", "red"].map(|colour| list(&table[&format!("{colour}_min")]));
+    let sets = |key: &str| {
+        let sets = list(&table[key]);
+        let is_in = |set: &str, colour: &str| set == "all" || set.split('-').any(|one| one == colour);
+        (0..queues).map(|k| ["green", "yellow", "red"].map(|colour| is_in(&sets[k], colour))).collect()
+    };
+    Wred {
+        from: (0..queues).map(|k| [0, 1, 2].map(|colour: usize| quantity(&from[colour][k]))).collect(),
+        marks: sets("mark"),
+        drops: sets("drop"),
     }
 }
 
@@ -212,6 +229,7 @@ fn read_arrivals(text: &str) -> Vec<Arrival> {
                 class: column("class") as usize,
                 unscheduled: column("unscheduled") == 1,
                 ect: column("ect") == 1,
+                colour: column("colour") as usize,
             }
         })
         .collect()
