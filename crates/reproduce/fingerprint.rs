@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates whose sources every run depends on.
-pub(crate) const ENGINE_CRATES: [&str; 8] = ["tm", "settings", "script", "sim", "sonic", "analysis", "pisa", "results"];
+pub(crate) const ENGINE_CRATES: [&str; 9] =
+    ["tm", "settings", "script", "capture", "sim", "sonic", "analysis", "pisa", "results"];
 /// Further files of these crates that are compiled in.
 const ENGINE_DATA: [&str; 2] = ["pisa/programs", "sim/distributions"];
 /// Files of this crate that make numbers of any paper's runs.
