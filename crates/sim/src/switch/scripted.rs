@@ -59,6 +59,7 @@ impl Scripted {
                 let kind = trace::Kind::Data(Position::of(seq), packet.bytes.saturating_sub(header));
                 (Side::Sender, kind, Some(Subject::Data { segment: seq }))
             }
+            Kind::Probe if seq > 0 => (Side::Sender, trace::Kind::Ack(Position::default()), None),
             Kind::Probe => (Side::Sender, trace::Kind::Syn, Some(Subject::Syn)),
             Kind::Ack if packet.echo == NO_ECHO => (Side::Receiver, trace::Kind::SynAck, Some(Subject::SynAck)),
             Kind::Ack => {

@@ -25,7 +25,7 @@ pub(super) const ACKS: [&str; 2] = ["ack_bytes", "ack_class"];
 /// Those of a retransmission timer that follows the round trip.
 pub(super) const TIMER: [&str; 3] = ["rto_min", "rto_initial", "rto_max"];
 /// Those of what begins and repairs a stream.
-const REPAIR: [&str; 2] = ["handshake", "recovery"];
+const REPAIR: [&str; 3] = ["handshake", "handshake_ack", "recovery"];
 /// Those of receivers that may hold ACKs back.
 const HELD: [&str; 2] = ["ack_every", "ack_delay"];
 /// Those of senders with slow start.
@@ -58,6 +58,19 @@ pub enum Recovery {
 
 words! {
     Recovery { Sack = "sack", NewReno = "newreno" }
+}
+
+/// What ends a handshake at the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandshakeAck {
+    /// The first data packet, which acknowledges the SYN-ACK.
+    WithData,
+    /// A packet of its own; data before it is discarded.
+    Alone,
+}
+
+words! {
+    HandshakeAck { WithData = "with-data", Alone = "alone" }
 }
 
 impl Setting for InitialWindow {
@@ -179,6 +192,10 @@ settings! {
         pub fixed_rank: Option<u32> = None,
         /// Data is sent after a handshake of one round trip; otherwise the connection is open from the start.
         pub handshake: bool = false,
+        /// What ends a handshake at the receiver. `"with-data"`: the first data packet, which acknowledges the SYN-ACK,
+        /// as all of TCP's do; `"alone"`: a packet of its own in front of the data, ranked like the SYN. Until it is
+        /// there, data is discarded. Netbench's TCP does that.
+        pub handshake_ack: HandshakeAck = HandshakeAck::WithData,
         /// Loss recovery. `"sack"`: all packets that three later ones have overtaken count as lost (RFC 6675);
         /// `"newreno"`: only the first one, and the next one at each partial ACK (RFC 6582).
         pub recovery: Recovery = Recovery::Sack,
@@ -191,8 +208,15 @@ settings! {
 impl Common {
     /// Why a key does nothing beside the others, if it does nothing.
     pub(crate) fn idle(&self, key: &str) -> Option<Wrong> {
-        let is_idle = key == "ack_delay" && self.ack_every == 1;
-        is_idle.then(|| Wrong::new("no ACK is held back with ack_every = 1", "remove it, or add ack_every = 2"))
+        match key {
+            "ack_delay" if self.ack_every == 1 => {
+                Some(Wrong::new("no ACK is held back with ack_every = 1", "remove it, or add ack_every = 2"))
+            }
+            "handshake_ack" if !self.handshake => {
+                Some(Wrong::new("connections are open from the start", "remove it, or add handshake = true"))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -405,7 +429,7 @@ impl TransportKind {
         if stack == Stack::Linux {
             return streams.into_iter().chain(LinuxConfig::FIELDS.iter().map(|field| field.key)).collect();
         }
-        streams.into_iter().chain(["recovery"]).collect()
+        streams.into_iter().chain(["handshake_ack", "recovery"]).collect()
     }
 
     /// Its own settings that mean something with a stack.

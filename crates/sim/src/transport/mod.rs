@@ -33,7 +33,9 @@ pub mod reno;
 pub mod theta_powertcp;
 pub mod timely;
 
-pub use config::{Common, InitialWindow, Recovery, Stack, TransportConfig, TransportKind, TransportSettings};
+pub use config::{
+    Common, HandshakeAck, InitialWindow, Recovery, Stack, TransportConfig, TransportKind, TransportSettings,
+};
 pub use custom::{AnyCongestion, CongestionSettings, CustomTransport, custom_transport};
 
 use crate::packet::{Kind, Packet, Telemetry};

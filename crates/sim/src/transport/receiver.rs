@@ -1,7 +1,9 @@
 //! The receiving end of TCP, its relatives and pFabric.
 
 use super::bit_ring::BitRing;
-use super::config::TransportConfig;
+use super::config::{HandshakeAck, TransportConfig};
+use super::rto::Rto;
+use super::stream::CONFIRMS;
 use super::{FlowInfo, Reply};
 use crate::packet::{Block, Kind, Packet, flag};
 use forebay_tm::{Duration, Instant};
@@ -16,8 +18,12 @@ const NO_ECHO: u32 = u32::MAX;
 pub struct StreamReceiver {
     /// The first packet that is missing.
     expected: u32,
-    /// Packets that have come in beyond it.
+    /// Packets that have come in beyond it; one while the connection opens, so that no packet is in order.
     beyond: u32,
+    /// The SYN-ACK is not acknowledged yet: data is discarded.
+    opening: bool,
+    /// A packet of its own acknowledges the SYN-ACK, which is sent again until that is there.
+    syn_ack: Option<Box<Rto>>,
     packets: u32,
     ack_every: u32,
     /// Packets that wait for an ACK.
@@ -35,16 +41,21 @@ pub struct StreamReceiver {
 impl StreamReceiver {
     /// The receiver of a flow.
     pub fn new(config: &TransportConfig, flow: FlowInfo) -> Self {
+        let common = &config.common;
+        let opening = common.handshake && common.handshake_ack == HandshakeAck::Alone;
+        let syn_ack = opening.then(|| Box::new(Rto::new(common)));
         Self {
             expected: 0,
-            beyond: 0,
+            beyond: u32::from(opening),
+            opening,
+            syn_ack,
             packets: flow.packets,
-            ack_every: config.common.ack_every.max(1),
+            ack_every: common.ack_every.max(1),
             held: 0,
             held_marked: false,
             held_sent_at: Instant::ZERO,
             ack_at: Instant::NEVER,
-            ack_delay: config.common.ack_delay,
+            ack_delay: common.ack_delay,
             ring: BitRing::default(),
         }
     }
@@ -55,7 +66,7 @@ impl StreamReceiver {
         let seq = packet.seq;
         let in_order = (seq == self.expected) & (self.beyond == 0);
         if !in_order | (packet.kind != Kind::Data) | packet.has(flag::TRIMMED) {
-            return self.on_unusual(packet);
+            return self.on_unusual(now, packet);
         }
         self.expected = seq + 1;
         if self.ack_every > 1 {
@@ -122,8 +133,11 @@ impl StreamReceiver {
     /// cut to its header has not come in.
     #[cold]
     #[inline(never)]
-    fn on_unusual(&mut self, packet: &mut Packet) -> Reply {
+    fn on_unusual(&mut self, now: Instant, packet: &mut Packet) -> Reply {
         let seq = packet.seq;
+        if let Some(reply) = self.shake_hands(now, packet) {
+            return reply;
+        }
         match packet.kind {
             Kind::Probe => return self.reply(packet, NO_ECHO, (0, 0)),
             Kind::Data if !packet.has(flag::TRIMMED) => {}
@@ -152,6 +166,26 @@ impl StreamReceiver {
         self.reply(packet, seq, block)
     }
 
+    /// What a packet is to a handshake that a packet of its own ends; `None` if it is nothing to it.
+    fn shake_hands(&mut self, now: Instant, packet: &mut Packet) -> Option<Reply> {
+        let syn_ack = self.syn_ack.as_ref()?;
+        match (packet.kind, packet.seq) {
+            (Kind::Probe, CONFIRMS) => {
+                if self.opening {
+                    self.opening = false;
+                    self.beyond = 0;
+                    self.ack_at = Instant::NEVER;
+                }
+                Some(Reply::Nothing)
+            }
+            (Kind::Probe, _) if self.opening => {
+                self.ack_at = now + syn_ack.timeout();
+                Some(self.fill(packet, NO_ECHO, (0, 0)))
+            }
+            _ => self.opening.then_some(Reply::Nothing),
+        }
+    }
+
     /// Whether every packet has come in.
     #[inline]
     pub fn is_complete(&self) -> bool {
@@ -160,7 +194,7 @@ impl StreamReceiver {
 
     /// Different packets that have come in.
     pub fn received(&self) -> u32 {
-        self.expected + self.beyond
+        self.expected + self.beyond - u32::from(self.opening)
     }
 
     /// Whether the flow's last packet, which may be shorter than the others, has come in.
@@ -175,8 +209,13 @@ impl StreamReceiver {
         self.ack_at
     }
 
-    /// The ACK that was held back, in a new packet.
+    /// The ACK that was held back, or the SYN-ACK again, in a new packet.
     pub fn on_deadline(&mut self, now: Instant, packet: &mut Packet) -> Reply {
+        if let Some(syn_ack) = self.syn_ack.as_mut().filter(|_| self.opening && now >= self.ack_at) {
+            syn_ack.back_off();
+            self.ack_at = now + syn_ack.timeout();
+            return self.fill(packet, NO_ECHO, (0, 0));
+        }
         if self.held == 0 || now < self.ack_at {
             return Reply::Nothing;
         }

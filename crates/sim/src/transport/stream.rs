@@ -6,7 +6,7 @@
 //! that is lost is found by the timer, which takes all that has not arrived for lost (RFC 6298, 5.4 to 5.6). There are
 //! no rescue retransmissions.
 
-use super::config::{Recovery, TransportConfig};
+use super::config::{HandshakeAck, Recovery, TransportConfig};
 use super::congestion::{AckEvent, Congestion, CongestionControl, Limits};
 use super::first_window::{Ranks, unscheduled_packets};
 use super::rto::Rto;
@@ -27,6 +27,20 @@ enum Phase {
     /// The timer ran out; the window grows from one packet. No cut for losses until `recover` has been acknowledged.
     Timeout,
 }
+
+/// What a connection still needs before data may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handshake {
+    /// Nothing.
+    Done,
+    /// The SYN-ACK.
+    Request,
+    /// A packet that acknowledges the SYN-ACK is to be sent, and then what was urgent is so again.
+    Confirm { urgent: bool },
+}
+
+/// The `seq` of a probe that acknowledges a SYN-ACK; a SYN has 0.
+pub(super) const CONFIRMS: u32 = 1;
 
 /// What the sender has made of an ACK.
 struct Observed {
@@ -86,10 +100,12 @@ pub struct StreamSender {
     last_sent: Instant,
     rto: Rto,
     phase: Phase,
-    /// The first retransmission of a recovery goes out whatever is in flight; so does the handshake's header.
+    /// The first retransmission of a recovery goes out whatever is in flight; so do the packets of a handshake.
     urgent: bool,
-    /// The handshake is not over; the window is zero until then.
-    opening: bool,
+    /// What is left of the handshake; the window is zero until the SYN-ACK is there.
+    handshake: Handshake,
+    /// The SYN-ACK is acknowledged by a packet of its own.
+    confirms: bool,
     recovery: Recovery,
     /// Flags of all packets.
     flags: u16,
@@ -127,7 +143,8 @@ impl StreamSender {
             rto: Rto::new(common),
             phase: Phase::Open,
             urgent: common.handshake,
-            opening: common.handshake,
+            handshake: if common.handshake { Handshake::Request } else { Handshake::Done },
+            confirms: common.handshake && common.handshake_ack == HandshakeAck::Alone,
             recovery: common.recovery,
             flags: if common.ecn { flag::ECT } else { 0 },
             recover: 0,
@@ -213,8 +230,14 @@ impl StreamSender {
     #[cold]
     #[inline(never)]
     fn on_unusual(&mut self, now: Instant, packet: &Packet, telemetry: Option<&Telemetry>) {
-        if self.opening {
+        if self.handshake == Handshake::Request {
             return self.open();
+        }
+        if self.confirms && packet.seq == 0 && packet.echo == u32::MAX {
+            // The SYN-ACK again: the packet that acknowledged it was lost.
+            self.handshake = Handshake::Confirm { urgent: self.urgent };
+            self.urgent = true;
+            return;
         }
         self.limit = self.packets;
         let limited = self.is_limited(self.pipe());
@@ -237,10 +260,10 @@ impl StreamSender {
         self.follow();
     }
 
-    /// The handshake is over: data may be sent.
+    /// The SYN-ACK is there: data may be sent.
     fn open(&mut self) {
-        self.opening = false;
-        self.urgent = false;
+        self.handshake = if self.confirms { Handshake::Confirm { urgent: false } } else { Handshake::Done };
+        self.urgent = self.confirms;
         self.rto.relax();
         self.rto_at = Instant::NEVER;
         self.follow();
@@ -284,7 +307,7 @@ impl StreamSender {
         if (self.pipe() >= self.window) & !self.urgent {
             return None;
         }
-        if self.scoreboard.has_lost() | (self.gap != Duration::ZERO) | self.opening {
+        if self.scoreboard.has_lost() | (self.gap != Duration::ZERO) | (self.handshake != Handshake::Done) {
             return self.poll_unusual(now);
         }
         if self.next >= self.limit {
@@ -298,11 +321,8 @@ impl StreamSender {
     /// There are lost packets, or packets are paced, or this is the handshake.
     #[inline(never)]
     fn poll_unusual(&mut self, now: Instant) -> Option<Segment> {
-        if self.opening {
-            self.urgent = false;
-            self.rto_at = now + self.rto.timeout();
-            let rank = self.ranks.of(self.bytes);
-            return Some(Segment { kind: Kind::Probe, seq: 0, payload: 0, rank, flags: flag::UNSCHEDULED });
+        if self.handshake != Handshake::Done {
+            return Some(self.shake_hands(now));
         }
         if self.gap != Duration::ZERO && now < self.paced_at() {
             return None;
@@ -321,6 +341,21 @@ impl StreamSender {
         self.next = seq + 1;
         self.last_sent = now;
         Some(self.send(now, seq, 0))
+    }
+
+    /// A packet of the handshake.
+    fn shake_hands(&mut self, now: Instant) -> Segment {
+        let mut seq = 0;
+        if let Handshake::Confirm { urgent } = self.handshake {
+            seq = CONFIRMS;
+            self.urgent = urgent;
+            self.handshake = Handshake::Done;
+        } else {
+            self.urgent = false;
+            self.rto_at = now + self.rto.timeout();
+        }
+        let rank = self.ranks.of(self.bytes);
+        Segment { kind: Kind::Probe, seq, payload: 0, rank, flags: flag::UNSCHEDULED }
     }
 
     #[inline]
@@ -370,7 +405,7 @@ impl StreamSender {
         self.congestion.on_timeout(self.rto.has_backed_off());
         self.rto.back_off();
         self.rto_at = now + self.rto.timeout();
-        if self.opening {
+        if self.handshake == Handshake::Request {
             // The window is that of a timeout when the connection opens at last (RFC 5681, section 3.1).
             self.urgent = true;
             return;

@@ -396,6 +396,57 @@ fn a_handshake_that_is_lost_is_tried_again_and_costs_the_window() {
     assert_eq!(pipe.sender.stats(), SenderStats { timeouts: 2, retransmissions: 0 });
 }
 
+/// A sender that acknowledges the SYN-ACK by a packet of its own.
+fn with_handshake_ack() -> TransportConfig {
+    let mut config = config("reno", 10);
+    config.common.handshake = true;
+    config.common.handshake_ack = HandshakeAck::Alone;
+    config
+}
+
+#[test]
+fn a_handshake_ack_of_its_own_goes_before_the_data() {
+    let mut pipe = Pipe::new(&with_handshake_ack(), 10, None);
+    pipe.run_to_end(fine);
+    let kinds: Vec<_> = pipe.sent.iter().map(|(_, segment)| (segment.kind, segment.seq)).take(3).collect();
+    assert_eq!(kinds, [(Kind::Probe, 0), (Kind::Probe, CONFIRMS), (Kind::Data, 0)]);
+    assert_eq!((pipe.sent[1].0.ps(), pipe.sent[2].0.ps()), (START + RTT, START + RTT));
+    assert_eq!(pipe.sent[1].1.rank, pipe.sent[0].1.rank, "it has the rank of the whole flow");
+    assert_eq!((pipe.sent.len(), pipe.now.ps()), (12, START + 2 * RTT));
+}
+
+#[test]
+fn data_that_overtakes_the_handshake_ack_waits_for_the_timer() {
+    let late = |_: &Pipe, packet: &Packet| {
+        let is_late = packet.kind == Kind::Probe && packet.seq == CONFIRMS;
+        Fate { delay: Duration::from_us(if is_late { 1 } else { 0 }), ..Fate::default() }
+    };
+    let mut pipe = Pipe::new(&with_handshake_ack(), 3, None);
+    pipe.run_to_end(late);
+    // All of the first window was discarded: the timeout of 10 ms, then 1 and 2 packets.
+    assert_eq!(pipe.now.ps(), START + RTT + 10_000_000_000 + 2 * RTT);
+    assert_eq!(pipe.sender.stats(), SenderStats { timeouts: 1, retransmissions: 3 });
+    // The first data packet acknowledges the handshake otherwise, and nothing is lost.
+    let mut config = with_handshake_ack();
+    config.common.handshake_ack = HandshakeAck::WithData;
+    let mut pipe = Pipe::new(&config, 3, None);
+    pipe.run_to_end(late);
+    assert_eq!(pipe.now.ps(), START + 2 * RTT);
+}
+
+#[test]
+fn a_handshake_ack_that_is_lost_is_asked_for_again() {
+    let mut lost = 0;
+    let mut pipe = Pipe::new(&with_handshake_ack(), 3, None);
+    pipe.run_to_end(|_, packet| {
+        let is_ack = packet.kind == Kind::Probe && packet.seq == CONFIRMS;
+        lost += u32::from(is_ack);
+        Fate { drop: is_ack && lost == 1, ..Fate::default() }
+    });
+    assert_eq!(lost, 2, "the SYN-ACK came again, and was acknowledged again");
+    assert!(pipe.sender.is_done() && pipe.receiver.is_complete());
+}
+
 #[test]
 fn newreno_repairs_one_loss_a_round_trip() {
     for (recovery, rounds) in [(Recovery::Sack, 2), (Recovery::NewReno, 4)] {
