@@ -289,9 +289,13 @@ pub(crate) struct ReproduceArgs {
     /// figures there that were not asked for stay as they are.
     #[arg(long, value_name = "DIR")]
     pub(crate) docs: Option<PathBuf>,
+    /// Go on from the runs of this reproduction.json.gz: only what it does not have is run, with further seeds for what
+    /// they leave open. One run of each figure is made again, and has to give the same numbers.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shard", "merge", "slurm"])]
+    pub(crate) from: Option<PathBuf>,
     /// Run nothing: make the pages again from this reproduction.json.gz, in the directory of --docs.
     #[arg(long, value_name = "FILE", requires = "docs",
-          conflicts_with_all = ["what", "quick", "full", "out", "scenarios", "shard", "merge", "slurm"])]
+          conflicts_with_all = ["what", "quick", "full", "out", "scenarios", "from", "shard", "merge", "slurm"])]
     pub(crate) render: Option<PathBuf>,
     /// Runs at the same time; without this, one for each core.
     #[arg(long, value_name = "N")]

@@ -34,7 +34,11 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let mode = args.cluster.mode()?;
     let scale = scale_of(args);
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results/reproduce").join(scale.name()));
-    let campaign = Campaign::plan(&papers, &args.what, scale, &out, args.scenarios.as_deref())?;
+    let mut campaign = Campaign::plan(&papers, &args.what, scale, &out, args.scenarios.as_deref())?;
+    if let Some(file) = &args.from {
+        let help = "give a record of the same scale";
+        campaign.go_on_from(&read_record(file)?).map_err(|problem| Failure::refused(file.display(), problem, help))?;
+    }
     let conditions = Conditions {
         threads: args.jobs.map_or_else(pool::cores, usize::from),
         stopped: &output::is_interrupted,

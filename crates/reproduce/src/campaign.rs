@@ -4,9 +4,9 @@
 //! goes on where it was stopped, and runs again only what has changed.
 
 use crate::Metrics;
-use crate::figure::{Figure, Paper, Scale};
+use crate::figure::{Figure, Paper, Point, Scale};
 use crate::job::{self, FigurePlan, Job, Source};
-use crate::record::FigureResult;
+use crate::record::{FigureResult, Reproduction};
 use crate::sequential::next_seeds;
 use crate::store::Store;
 use crate::table::{Row, Table};
@@ -36,6 +36,46 @@ struct Chosen<'p> {
     source: Source,
     plan: FigurePlan,
     store: Store,
+    /// All points, without their seeds, in the order of the sweep.
+    order: Vec<Point>,
+    /// Runs of a record.
+    known: Vec<Row>,
+}
+
+impl Chosen<'_> {
+    fn is(&self, result: &FigureResult) -> bool {
+        self.paper.id == result.paper && self.figure.id == result.figure
+    }
+
+    /// Takes the runs of a record; what is left to run is what the record does not have, and one run that it has.
+    fn go_on_from(&mut self, result: &FigureResult) {
+        let rows = result.table.stored().iter();
+        self.known = rows.filter(|row| self.order.contains(&row.point.without_seed())).cloned().collect();
+        let has = |job: &Job| self.known.iter().any(|row| row.point == job.point);
+        let check = self.plan.jobs.iter().filter(|job| has(job)).map(|job| job.key).min();
+        self.plan.jobs.retain(|job| !has(job) || Some(job.key) == check);
+    }
+
+    /// The runs of the record and new ones in the order of the sweep. The error says where both have a run and differ.
+    fn joined(&self, new: &[Row]) -> Result<Vec<Row>, String> {
+        let mut all = self.known.clone();
+        for row in new {
+            match self.known.iter().find(|known| known.point == row.point) {
+                Some(known) => known.metrics.is_part_of(&row.metrics).map_err(|problem| {
+                    format!("{}/{} {}: {problem}", self.paper.id, self.figure.id, label_of(&row.point))
+                })?,
+                None => all.push(row.clone()),
+            }
+        }
+        Ok(self.in_order(all))
+    }
+
+    /// In the order of the sweep.
+    fn in_order(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        let place = |row: &Row| self.order.iter().position(|point| *point == row.point.without_seed());
+        rows.sort_by_cached_key(|row| (place(row), row.point.seed));
+        rows
+    }
 }
 
 /// The figures that were asked for, with their jobs at a scale.
@@ -57,7 +97,10 @@ impl<'p> Campaign<'p> {
         let chosen = choose(papers, what)?.into_iter().map(|(paper, figure)| {
             let source = source_of(paper, figure, out, scenarios)?;
             let plan = job::plan(paper, figure, scale, &source)?;
-            Ok(Chosen { paper, figure, source, plan, store: Store::new(out, paper.id, figure.id) })
+            let mut order: Vec<Point> = plan.jobs.iter().map(|job| job.point.without_seed()).collect();
+            order.dedup();
+            let store = Store::new(out, paper.id, figure.id);
+            Ok(Chosen { paper, figure, source, plan, store, order, known: Vec::new() })
         });
         Ok(Self { scale, chosen: chosen.collect::<Result<_, Diagnostic>>()? })
     }
@@ -88,26 +131,56 @@ impl<'p> Campaign<'p> {
         self.results(self.jobs().iter().map(get).collect())
     }
 
+    /// Takes the runs of a record for done. One run of each figure is made all the same, and has to give the record's
+    /// numbers.
+    pub fn go_on_from(&mut self, record: &Reproduction) -> Result<(), String> {
+        if record.scale != self.scale {
+            return Err(format!("it is of the {} scale, not of the {} scale", record.scale.name(), self.scale.name()));
+        }
+        for own in &mut self.chosen {
+            if let Some(result) = record.figures.iter().find(|result| own.is(result)) {
+                own.go_on_from(result);
+            }
+        }
+        Ok(())
+    }
+
     /// Runs all figures, then those whose claims are open with further seeds, as many as their scenarios allow.
     pub fn run_until_decided(mut self, conditions: &Conditions<'_>) -> Result<Vec<FigureResult>, Diagnostic> {
         let mut all = self.run(Shard::ALL, conditions)?;
+        for (own, result) in self.chosen.iter().zip(&mut all) {
+            let rows = own.joined(result.table.stored()).map_err(|problem| {
+                Diagnostic::of_file("the record", problem, "it is of another version: give the command without --from")
+            })?;
+            result.table = Table::new(self.scale, rows);
+        }
         loop {
             for (own, result) in self.chosen.iter_mut().zip(&all) {
                 own.plan.jobs.clear();
                 if result.missing > 0 {
                     continue;
                 }
-                let claims = own.figure.judged(own.paper.id, &result.table);
-                let seeds = next_seeds(&claims, self.scale, &result.table.seeds(), own.plan.most_seeds);
-                if !seeds.is_empty() {
-                    own.plan.jobs = job::plan_further(own.paper, own.figure, self.scale, &own.source, &seeds)?.jobs;
+                let (base, most) = (&own.plan.seeds, own.plan.most_seeds);
+                let judge = |table: &Table| own.figure.judged(own.paper.id, table);
+                let further = next_seeds(judge, &result.table, base, most);
+                if !further.is_empty() {
+                    own.plan.jobs = job::plan_further(own.paper, own.figure, self.scale, &own.source, &further)?.jobs;
                 }
             }
             if (conditions.stopped)() || self.jobs().is_empty() {
                 return Ok(all);
             }
             let more = self.run(Shard::ALL, conditions)?;
-            all = all.into_iter().zip(more).map(|(first, more)| first.with(&more)).collect();
+            let with = |((first, more), own): ((FigureResult, FigureResult), &Chosen<'_>)| {
+                let rows = first.table.stored().iter().chain(more.table.stored()).cloned().collect();
+                FigureResult {
+                    missing: first.missing + more.missing,
+                    cpu_seconds: first.cpu_seconds + more.cpu_seconds,
+                    table: Table::new(self.scale, own.in_order(rows)),
+                    ..first
+                }
+            };
+            all = all.into_iter().zip(more).zip(&self.chosen).map(with).collect();
         }
     }
 
@@ -121,7 +194,7 @@ impl<'p> Campaign<'p> {
                 return Ok(None);
             }
             let own = &self.chosen[number];
-            let label = format!("{}/{} {}", own.paper.id, own.figure.id, label_of(job));
+            let label = format!("{}/{} {}", own.paper.id, own.figure.id, label_of(&job.point));
             let metrics = run_one(own, job, &label, conditions.stopped)?;
             if metrics.is_some() {
                 finished(&label);
@@ -219,11 +292,9 @@ fn run_one(
     Ok(metrics)
 }
 
-fn label_of(job: &Job) -> String {
-    let values = job
-        .point
-        .grid
-        .iter()
-        .map(|(key, value)| format!(" {}={}", key.rsplit('.').next().unwrap_or(key), value.trim_matches('"')));
-    format!("{}{} seed {}", job.point.variant, values.collect::<String>(), job.point.seed)
+fn label_of(point: &Point) -> String {
+    let value = |(key, value): &(String, String)| {
+        format!(" {}={}", key.rsplit('.').next().unwrap_or(key), value.trim_matches('"'))
+    };
+    format!("{}{} seed {}", point.variant, point.grid.iter().map(value).collect::<String>(), point.seed)
 }

@@ -190,6 +190,12 @@ pub struct Point {
 }
 
 impl Point {
+    /// The point, whatever the seed.
+    #[must_use]
+    pub fn without_seed(&self) -> Self {
+        Self { seed: 0, ..self.clone() }
+    }
+
     /// The value of a key: of the grid, else of the variant, else of the parameters, without quotation marks.
     pub fn text(&self, key: &str) -> Option<&str> {
         let all = self.grid.iter().chain(&self.own).chain(&self.parameters);

@@ -32,7 +32,7 @@ pub struct Job {
 pub struct FigurePlan {
     /// In the order of the sweep.
     pub jobs: Vec<Job>,
-    /// The seeds of these jobs.
+    /// The seeds of each point.
     pub seeds: Vec<u64>,
     /// How many seeds may be run until all is decided.
     pub most_seeds: usize,
@@ -45,15 +45,23 @@ pub fn plan(paper: &Paper, figure: &Figure, scale: Scale, source: &Source) -> Re
     plan_of(paper, figure, scale, source, None)
 }
 
-/// The jobs of a figure with other seeds: the same points, so that everything stays paired.
+/// The jobs of a figure for further seeds of some of its points, which are given without a seed.
 pub fn plan_further(
     paper: &Paper,
     figure: &Figure,
     scale: Scale,
     source: &Source,
-    seeds: &[u64],
+    further: &[(Point, Vec<u64>)],
 ) -> Result<FigurePlan, Diagnostic> {
-    plan_of(paper, figure, scale, source, Some(seeds))
+    let mut seeds: Vec<u64> = further.iter().flat_map(|(_, seeds)| seeds.iter().copied()).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let mut plan = plan_of(paper, figure, scale, source, Some(&seeds))?;
+    plan.jobs.retain(|job| {
+        let point = job.point.without_seed();
+        further.iter().any(|(own, seeds)| *own == point && seeds.contains(&job.point.seed))
+    });
+    Ok(plan)
 }
 
 fn plan_of(

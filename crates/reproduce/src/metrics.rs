@@ -94,6 +94,14 @@ impl Metrics {
         all.map(String::as_str).filter(|name| !name.starts_with("cost."))
     }
 
+    /// Whether all numbers are among those of another run; the error names the first that is not.
+    pub(crate) fn is_part_of(&self, whole: &Self) -> Result<(), String> {
+        match self.numbers().find(|(name, value)| whole.get(name) != *value) {
+            Some((name, value)) => Err(format!("{name} is {value} here and {} there", whole.get(name))),
+            None => Ok(()),
+        }
+    }
+
     /// Numbers, and curves if they are wanted, with these names.
     pub(crate) fn only(&self, asked: &BTreeSet<String>, curves: bool) -> Self {
         let mut kept = self.clone();

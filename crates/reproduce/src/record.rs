@@ -71,20 +71,6 @@ pub struct FigureResult {
     pub table: Table,
 }
 
-impl FigureResult {
-    /// The same with runs of further seeds.
-    #[must_use]
-    pub fn with(self, more: &Self) -> Self {
-        let rows = self.table.stored().iter().chain(more.table.stored()).cloned().collect();
-        Self {
-            missing: self.missing + more.missing,
-            cpu_seconds: self.cpu_seconds + more.cpu_seconds,
-            table: Table::new(self.table.scale(), rows),
-            ..self
-        }
-    }
-}
-
 impl Reproduction {
     /// The file. Only what the figures' panels and claims ask for is kept.
     pub fn to_json(&self, papers: &[Paper]) -> String {

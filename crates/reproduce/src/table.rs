@@ -75,6 +75,28 @@ impl Table {
         distinct(self.rows.iter().map(|row| row.point.seed))
     }
 
+    /// The points without their seeds, each with the seeds that were run of it.
+    pub(crate) fn points(&self) -> Vec<(Point, Vec<u64>)> {
+        let mut points: Vec<(Point, Vec<u64>)> = Vec::new();
+        for row in &self.rows {
+            let point = row.point.without_seed();
+            match points.iter_mut().find(|(own, _)| *own == point) {
+                Some((_, seeds)) => seeds.push(row.point.seed),
+                None => points.push((point, vec![row.point.seed])),
+            }
+        }
+        points
+    }
+
+    /// The same table in which a point has no numbers.
+    pub(crate) fn without(&self, point: &Point) -> Self {
+        let blank = |row: &Row| {
+            let is_it = row.point.without_seed() == *point;
+            Row { point: row.point.clone(), metrics: if is_it { Metrics::default() } else { row.metrics.clone() } }
+        };
+        Self::new(self.scale, self.rows.iter().map(blank).collect())
+    }
+
     /// The points of a variant.
     pub fn at(&self, variant: &str) -> Selection<'_> {
         self.all().keep(|point| point.variant == variant)
@@ -126,13 +148,17 @@ impl<'t> Selection<'t> {
         self.keep(|point| point.text(key) == Some(value))
     }
 
-    /// A number of these points, by seed. If several points of one seed are left, their mean.
+    /// A number of these points, by seed. If several points of one seed are left, their mean, of those seeds that were
+    /// run of all of them.
     pub fn get(&self, name: &str) -> Stat {
         self.table.asked.borrow_mut().insert(name.to_owned());
-        let seeds = distinct(self.rows.iter().map(|row| row.point.seed));
+        let of_seed = |seed: u64| self.rows.iter().filter(move |row| row.point.seed == seed);
+        let mut seeds = distinct(self.rows.iter().map(|row| row.point.seed));
+        let all = seeds.iter().map(|seed| of_seed(*seed).count()).max();
+        seeds.retain(|seed| Some(of_seed(*seed).count()) == all);
         let stat = Stat::new(seeds.into_iter().map(|seed| {
-            let of_seed = self.rows.iter().filter(|row| row.point.seed == seed);
-            let values: Vec<f64> = of_seed.map(|row| row.metrics.get(name)).filter(|value| value.is_finite()).collect();
+            let values = of_seed(seed).map(|row| row.metrics.get(name));
+            let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
             (seed, forebay_results::stats::mean(&values).unwrap_or(f64::NAN))
         }));
         if self.table.deterministic.get() { stat.without_chance() } else { stat }
@@ -198,6 +224,14 @@ pub(crate) mod tests {
         assert_eq!(table.at("DT").with("workload.0.load", "0.2").get("y").mean(), 3.5);
         assert_eq!(table.at("DT").get("y").values(), [(1, 4.0), (2, 5.0)]);
         assert!(table.at("FB").get("y").is_empty());
+        let mut rows = table.stored().to_vec();
+        rows.pop();
+        let fewer = Table::new(Scale::Quick, rows);
+        assert_eq!(fewer.at("ABM").get("y").values(), [(1, 104.0)], "a mean over points is of seeds that all have");
+        let seeds: Vec<Vec<u64>> = fewer.points().into_iter().map(|(_, seeds)| seeds).collect();
+        assert_eq!(seeds, [vec![1, 2], vec![1, 2], vec![1, 2], vec![1]]);
+        let blank = table.without(&table.points()[0].0);
+        assert_eq!((blank.at("DT").get("y").values(), blank.rows().len()), ([(1, 5.0), (2, 6.0)].as_slice(), 8));
         assert_eq!(table.curve("DT", &[("workload.0.load", 0.2)], "line").unwrap().len(), 2);
         assert_eq!(table.asked().into_iter().collect::<Vec<_>>(), ["line", "y"]);
         let other = example();

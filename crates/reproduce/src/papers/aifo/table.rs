@@ -31,8 +31,17 @@ pub(super) fn panel(letter: &'static str, metric: &'static str, load: &str) -> P
 
 /// A panel of the paper's three, with the authors' values.
 pub(super) fn against_load(letter: &'static str, metric: &'static str, figure: &'static [Published]) -> Panel {
+    against(letter, metric, figure.iter())
+}
+
+/// The same with the values of some of the authors' schemes.
+pub(super) fn against(
+    letter: &'static str,
+    metric: &'static str,
+    schemes: impl Iterator<Item = &'static Published>,
+) -> Panel {
     let panel = panel(letter, metric, "offered load; labelled 20, 30, ... 80% in the paper");
-    figure.iter().fold(panel, |panel, published| {
+    schemes.fold(panel, |panel, published| {
         let marks: Vec<(f64, f64)> =
             LOADS.into_iter().zip(*published.of(metric)).filter(|(_, y)| y.is_finite()).collect();
         if marks.is_empty() { panel } else { panel.paper(published.name, &marks) }

@@ -74,11 +74,14 @@ fn absorption() -> Figure {
 /// the points of the sweep on straight lines, and from 0 to its first. The largest size if none has so many.
 fn largest_without_timeouts(t: &Table, scheme: &str) -> Stat {
     const SHARE: f64 = 0.01;
+    let all: Vec<(f64, Stat)> =
+        t.values(SIZE).into_iter().map(|size| (size, t.at(scheme).and(SIZE, size).get(TIMEOUTS))).collect();
     let crossing = |seed: u64| {
+        let share = |stat: &Stat| stat.values().iter().find(|(own, _)| *own == seed).map(|(_, share)| *share);
+        // A seed that was not run of all sizes would count only if it crosses early.
+        let shares: Option<Vec<(f64, f64)>> = all.iter().map(|(size, stat)| Some((*size, share(stat)?))).collect();
         let mut before = (0.0, 0.0);
-        for size in t.values(SIZE) {
-            let here = t.at(scheme).and(SIZE, size).get(TIMEOUTS);
-            let share = here.values().iter().find(|(own, _)| *own == seed)?.1;
+        for (size, share) in shares? {
             if share > SHARE {
                 let way = (SHARE - before.1) / (share - before.1);
                 return Some(before.0 + way * (size - before.0));
