@@ -9,7 +9,7 @@
 //!   hold if all of the interval is farther than the factor.
 //! * **At most** and **at least**: a value of which less, or more, is as good.
 //! * An **order**: of all pairs that the paper orders, those whose difference has an interval on the right side of 0,
-//!   or all within 2%. Holds if all pairs are so, in part if some are not and two thirds are.
+//!   or all within 2%; two zeros are in none. Holds if all pairs are so, in part if some are not and two thirds are.
 //! * **Every** point: holds if all are as the paper says, in part if some are not and half are.
 //!
 //! What the interval allows both ways is inconclusive. A single seed of a run that chance has a part in has no
@@ -178,9 +178,13 @@ pub(crate) fn several(found: &[Found], enough: f64) -> Verdict {
     }
 }
 
-/// Whether two numbers are in order, the smaller first: by the interval of their difference, with 2% of leeway.
+/// Whether two numbers are in order, the smaller first: by the interval of their difference, with 2% of leeway. Two of
+/// which there is nothing are in none.
 pub(crate) fn in_order(first: &Stat, second: &Stat) -> Found {
     const LEEWAY: f64 = 0.02;
+    if !first.is_empty() && !second.is_empty() && first.mean() == 0.0 && second.mean() == 0.0 {
+        return Found::No;
+    }
     let difference = second.minus(first);
     let leeway = LEEWAY * first.mean().abs().max(second.mean().abs());
     difference.at_least(-leeway)
@@ -276,6 +280,7 @@ mod tests {
         assert_eq!(in_order(&three(1.0, 0.1), &three(2.0, 0.1)), Found::Yes);
         assert_eq!(in_order(&three(2.0, 0.1), &three(1.0, 0.1)), Found::No);
         assert_eq!(in_order(&Stat::exact(1.0), &Stat::exact(0.99)), Found::Yes);
+        assert_eq!(in_order(&Stat::exact(0.0), &Stat::exact(0.0)), Found::No);
         assert_eq!(in_order(&Stat::new([(1, 1.0), (2, 2.0)]), &Stat::new([(1, 2.0), (2, 1.0)])), Found::Open);
     }
 }

@@ -43,7 +43,7 @@ fn counts(views: &[(&Paper, Vec<View<'_>>)], all: &Reproduction, marks: &[Mark])
 pub(crate) const MEANINGS: [(Verdict, &str); 8] = [
     (
         Verdict::Holds,
-        "a gain of 0.75 to 1.5 times the paper's (interval: 0.5 to 2 times), a value within 25% or 5 points (interval: a factor of 2 or 15 points), a difference above 0, an order in all pairs (2% of leeway), something that is so at every point.",
+        "a gain of 0.75 to 1.5 times the paper's (interval: 0.5 to 2 times), a value within 25% or 5 points (interval: a factor of 2 or 15 points), a difference above 0, an order in all pairs (2% of leeway; two zeros are in none), something that is so at every point.",
     ),
     (Verdict::Stronger, "a gain of more than 1.5 times the paper's, all of the interval above the paper's."),
     (

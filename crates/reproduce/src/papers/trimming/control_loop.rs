@@ -12,6 +12,13 @@ use crate::unit::Unit;
 const SENDERS: &str = "workload.0.limit";
 const DURATION: &str = "chip.options.pessimistic";
 const FLOWS: (&str, &str) = ("senders.csv", include_str!("../../../../../scenarios/trimming/senders.csv"));
+/// Which senders share a receiver, and when they start: what the paper does not say.
+const OTHER_FLOWS: [(&str, &str); 4] = [
+    ("senders-drawn.csv", include_str!("../../../../../scenarios/trimming/senders-drawn.csv")),
+    ("senders-neighbours.csv", include_str!("../../../../../scenarios/trimming/senders-neighbours.csv")),
+    ("senders-100ns.csv", include_str!("../../../../../scenarios/trimming/senders-100ns.csv")),
+    ("senders-10us.csv", include_str!("../../../../../scenarios/trimming/senders-10us.csv")),
+];
 
 /// A deflection queue that stays below this is under control: unstable ones reach thousands of packets.
 const UNDER_CONTROL: f64 = 500.0;
@@ -205,6 +212,14 @@ fn duration_claims(table: &Table) -> Vec<Measured> {
 pub(super) fn alternatives() -> Figure {
     const AT_32: [&str; 4] = ["final design, 32", "25% only, 32", "trim all, 32", "one pipeline told, 32"];
     const AT_64: [&str; 4] = ["final design, 64", "25% only, 64", "trim all, 64", "one pipeline told, 64"];
+    const OTHERS: [&str; 6] = [
+        "trim all, 64, ports drawn",
+        "trim all, 32, neighbours",
+        "25% only, 32, starts within 100 ns",
+        "trim all, 32, starts within 100 ns",
+        "one pipeline told, 32, starts within 10 us",
+        "one pipeline told, 64, starts within 10 us",
+    ];
     let over = |letter, title, metric, label, unit| {
         Panel::lines(letter, title).x(DURATION, "pessimistic time", Unit::Microseconds).y(metric, label, unit)
     };
@@ -214,7 +229,7 @@ pub(super) fn alternatives() -> Figure {
         title: "Other responses to congestion, with 32 and 64 senders",
         setting: SETTING,
         text: include_str!("../../../../../scenarios/trimming/fig9.toml"),
-        files: &[FLOWS],
+        files: &[FLOWS, OTHER_FLOWS[0], OTHER_FLOWS[1], OTHER_FLOWS[2], OTHER_FLOWS[3]],
         work: Work::Simulate(measure_chip::control_loop),
         panels: vec![
             over("9a, b", "The longest deflection queue, 32 senders", "deflection.peak", "at most", Unit::Packets)
@@ -231,6 +246,9 @@ pub(super) fn alternatives() -> Figure {
             over("", "Average throughput, 64 senders", "rate.mean", "per flow", Unit::Gbps)
                 .variants(&AT_64)
                 .paper("trim all, 64", &[(10.0, 19.0)]),
+            over("", "Other ports, and starts that are apart", "deflection.peak", "at most", Unit::Packets)
+                .variants(&OTHERS)
+                .log_y(),
         ],
         claims: alternative_claims,
     }
