@@ -166,7 +166,7 @@ impl Tm {
     /// Packets that were waiting and were pushed out or expelled since this was last asked.
     fn evictions(&mut self) -> Vec<Eviction> {
         let queues = self.tm.config().queues;
-        self.tm.evictions().map(|eviction| Eviction::new(&eviction, queues)).collect()
+        self.tm.drain_evictions().map(|eviction| Eviction::new(&eviction, queues)).collect()
     }
 
     /// How long a packet takes on a port's wire, in picoseconds.

@@ -95,84 +95,22 @@ impl Story {
     }
 
     fn verdict(&self, packet: &Packet, why: &Explanation, switch: &ValidConfig) -> String {
-        let whole = why.length.get() + why.charge.get();
-        let limit = why.threshold.map_or(0.0, |threshold| threshold.value);
-        // Where queues own a part, the threshold is for what exceeds it.
-        let owned = why.threshold.and_then(|threshold| threshold.reserved).map_or(0, Bytes::get);
-        let above = whole.saturating_sub(owned);
-        let filtered = why.threshold.and_then(|threshold| threshold.filtered);
-        let shown = if let Some(filtered) = filtered {
-            format!("{filtered:.1} B + {} B", why.charge.get())
-        } else if owned == 0 {
-            format!("{whole} B")
-        } else {
-            format!("{whole} B - {owned} B = {above} B")
+        let Some(verdict) = why.verdict else { return String::new() };
+        let against = Compared::of(why);
+        let rejected = |reason: Reason| {
+            let because = against.because(reason);
+            format!("It was rejected ({}): {because}. Its header was", reason.as_str())
         };
-        let because = |reason| match reason {
-            Reason::Oversize => format!("its {} B are more than the whole buffer", why.charge.get()),
-            Reason::Rank => match &why.rank_test {
-                Some(_) => "AIFO's test failed".to_owned(),
-                None => "its rank found no place in the queue".to_owned(),
-            },
-            Reason::QueueFull => {
-                format!("its queue already held {}, which is queue_capacity", packets(why.waiting))
+        match verdict {
+            Verdict::Queued { marked } => {
+                let mark = marking(packet, why, switch, marked);
+                format!("It was admitted: {}.{mark}", against.room())
             }
-            Reason::Full if why.threshold.is_some_and(|threshold| threshold.reserved.is_some()) => {
-                let more = above - why.length.get().saturating_sub(owned);
-                let free = why.threshold.and_then(|threshold| threshold.remaining).map_or(0, Bytes::get);
-                format!("it did not fit the shared part: {more} B of it were needed and {free} B were free")
+            Verdict::Trimmed { reason } => format!("{} kept.", rejected(reason)),
+            Verdict::Returned { reason } => format!("{} returned to the sender.", rejected(reason)),
+            Verdict::Dropped { reason } => {
+                format!("It was dropped ({}): {}.", reason.as_str(), against.because(reason))
             }
-            Reason::Full => {
-                let free = why.buffer.get() - why.total.get();
-                format!("it did not fit: {} B were needed and {free} B were free", why.charge.get())
-            }
-            Reason::Threshold => format!("{shown} would be above the threshold of {limit:.1} B"),
-            Reason::FairDrop => "approximate fair dropping drew it".to_owned(),
-            Reason::Marking => format!("the marking rule drops at {} B", why.length.get()),
-            Reason::Watermark => format!("{} B are above the watermark", why.length.get()),
-            Reason::PushedOut | Reason::Expelled | Reason::HeaderFull => {
-                "it was rejected, and there was no room for its header".to_owned()
-            }
-            Reason::IngressPool
-            | Reason::IngressPort
-            | Reason::IngressGroup
-            | Reason::IngressHeadroom
-            | Reason::IngressPortHeadroom
-            | Reason::IngressHeadroomPool => refused(reason, why.ingress.unwrap_or_default()),
-        };
-        match why.verdict {
-            Some(Verdict::Queued { marked }) => {
-                let room = match why.threshold {
-                    None => "there was room".to_owned(),
-                    Some(_) if owned > 0 && above == 0 => {
-                        format!("{whole} B are within the {owned} B that its queue owns")
-                    }
-                    Some(_) => format!("{shown} are within the threshold of {limit:.1} B and the packet fits"),
-                };
-                let mark = match (&switch.mark, marked, packet.ect) {
-                    (Some(MarkConfig::Step(step)), true, _) => {
-                        format!(" It was marked: {} B are at least {} B.", why.length.get(), step.threshold.get())
-                    }
-                    (Some(_), true, _) => " It was marked.".to_owned(),
-                    (Some(MarkConfig::Step(step)), false, false) if why.length >= step.threshold => {
-                        " It is not ECN-capable, so it was not marked.".to_owned()
-                    }
-                    _ => String::new(),
-                };
-                format!("It was admitted: {room}.{mark}")
-            }
-            Some(Verdict::Trimmed { reason }) => {
-                format!("It was rejected ({}): {}. Its header was kept.", reason.as_str(), because(reason))
-            }
-            Some(Verdict::Returned { reason }) => {
-                format!(
-                    "It was rejected ({}): {}. Its header was returned to the sender.",
-                    reason.as_str(),
-                    because(reason)
-                )
-            }
-            Some(Verdict::Dropped { reason }) => format!("It was dropped ({}): {}.", reason.as_str(), because(reason)),
-            None => String::new(),
         }
     }
 
@@ -200,6 +138,98 @@ impl Story {
             }
             None => "Nothing of it was sent.".to_owned(),
         }
+    }
+}
+
+/// What a packet's queue was compared with.
+struct Compared<'e> {
+    why: &'e Explanation,
+    /// The queue with the packet.
+    whole: u64,
+    /// The part of the buffer that the queue owns: the threshold is for what exceeds it.
+    owned: u64,
+    /// What exceeds it.
+    above: u64,
+    /// What is compared with the threshold, as a sum.
+    sum: String,
+}
+
+impl<'e> Compared<'e> {
+    fn of(why: &'e Explanation) -> Self {
+        let whole = why.length.get() + why.charge.get();
+        let owned = why.threshold.and_then(|threshold| threshold.reserved).map_or(0, Bytes::get);
+        let above = whole.saturating_sub(owned);
+        let sum = match why.threshold.and_then(|threshold| threshold.filtered) {
+            Some(filtered) => format!("{filtered:.1} B + {} B", why.charge.get()),
+            None if owned == 0 => format!("{whole} B"),
+            None => format!("{whole} B - {owned} B = {above} B"),
+        };
+        Self { why, whole, owned, above, sum }
+    }
+
+    fn limit(&self) -> f64 {
+        self.why.threshold.map_or(0.0, |threshold| threshold.value)
+    }
+
+    /// Why the packet was admitted.
+    fn room(&self) -> String {
+        let Self { whole, owned, .. } = self;
+        match self.why.threshold {
+            None => "there was room".to_owned(),
+            Some(_) if *owned > 0 && self.above == 0 => {
+                format!("{whole} B are within the {owned} B that its queue owns")
+            }
+            Some(_) => format!("{} are within the threshold of {:.1} B and the packet fits", self.sum, self.limit()),
+        }
+    }
+
+    /// Why the packet was not.
+    fn because(&self, reason: Reason) -> String {
+        let why = self.why;
+        match reason {
+            Reason::Oversize => format!("its {} B are more than the whole buffer", why.charge.get()),
+            Reason::Rank => match &why.rank_test {
+                Some(_) => "AIFO's test failed".to_owned(),
+                None => "its rank found no place in the queue".to_owned(),
+            },
+            Reason::QueueFull => format!("its queue already held {}, which is queue_capacity", packets(why.waiting)),
+            Reason::Full if why.threshold.is_some_and(|threshold| threshold.reserved.is_some()) => {
+                let more = self.above - why.length.get().saturating_sub(self.owned);
+                let free = why.threshold.and_then(|threshold| threshold.remaining).map_or(0, Bytes::get);
+                format!("it did not fit the shared part: {more} B of it were needed and {free} B were free")
+            }
+            Reason::Full => {
+                let free = why.buffer.get() - why.total.get();
+                format!("it did not fit: {} B were needed and {free} B were free", why.charge.get())
+            }
+            Reason::Threshold => format!("{} would be above the threshold of {:.1} B", self.sum, self.limit()),
+            Reason::FairDrop => "approximate fair dropping drew it".to_owned(),
+            Reason::Marking => format!("the marking rule drops at {} B", why.length.get()),
+            Reason::Watermark => format!("{} B are above the watermark", why.length.get()),
+            Reason::PushedOut | Reason::Expelled | Reason::HeaderFull => {
+                "it was rejected, and there was no room for its header".to_owned()
+            }
+            Reason::IngressPool
+            | Reason::IngressPort
+            | Reason::IngressGroup
+            | Reason::IngressHeadroom
+            | Reason::IngressPortHeadroom
+            | Reason::IngressHeadroomPool => refused(reason, why.ingress.unwrap_or_default()),
+        }
+    }
+}
+
+/// What is to be said of the mark of a packet that was admitted.
+fn marking(packet: &Packet, why: &Explanation, switch: &ValidConfig, marked: bool) -> String {
+    match (&switch.mark, marked, packet.ect) {
+        (Some(MarkConfig::Step(step)), true, _) => {
+            format!(" It was marked: {} B are at least {} B.", why.length.get(), step.threshold.get())
+        }
+        (Some(_), true, _) => " It was marked.".to_owned(),
+        (Some(MarkConfig::Step(step)), false, false) if why.length >= step.threshold => {
+            " It is not ECN-capable, so it was not marked.".to_owned()
+        }
+        _ => String::new(),
     }
 }
 

@@ -73,21 +73,32 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         }
     }
     let missing: usize = all.figures.iter().map(|result| result.missing).sum();
-    let mut text = if args.json { String::new() } else { render::terminal::claims(&papers, &all) };
-    let verdicts = args.json.then(|| render::verdicts::of(&papers, &all));
+    tell(args, &papers, all, &out, missing)?;
+    drop(claim);
+    match missing {
+        0 => Ok(()),
+        _ if args.cluster.merge => Err(Failure::Findings),
+        _ => Err(Failure::Interrupted),
+    }
+}
+
+/// Writes the pages of what was run, those of the documentation if they are asked for, and says what came of it.
+fn tell(args: &ReproduceArgs, papers: &[Paper], all: Reproduction, out: &Path, missing: usize) -> Result<(), Failure> {
+    let mut text = if args.json { String::new() } else { render::terminal::claims(papers, &all) };
+    let verdicts = args.json.then(|| render::verdicts::of(papers, &all));
     // The directory is ours.
-    write_pages(&papers, &all, &out, "scenarios", true)?;
+    write_pages(papers, &all, out, "scenarios", true)?;
     if let Some(docs) = &args.docs {
         let record = docs.join(render::RECORD);
         // Figures that were not asked for stay as they are.
         let all = if args.what.is_empty() || !record.exists() {
             all
         } else {
-            all.completed_by(read_record(&record)?, &papers).map_err(|problem| {
+            all.completed_by(read_record(&record)?, papers).map_err(|problem| {
                 Failure::refused(record.display(), problem, "give another directory, or the scale that it has")
             })?
         };
-        write_pages(&papers, &all, docs, IN_PROJECT, args.replace.force)?;
+        write_pages(papers, &all, docs, IN_PROJECT, args.replace.force)?;
     }
     match &verdicts {
         Some(verdicts) => text.push_str(verdicts),
@@ -103,13 +114,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     } else {
         text.push_str(&left);
     }
-    print(&text)?;
-    drop(claim);
-    match missing {
-        0 => Ok(()),
-        _ if args.cluster.merge => Err(Failure::Findings),
-        _ => Err(Failure::Interrupted),
-    }
+    print(&text)
 }
 
 fn scale_of(args: &ReproduceArgs) -> Scale {

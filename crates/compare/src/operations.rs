@@ -101,7 +101,10 @@ impl Run {
                 assert_eq!(outcome, same, "an explanation changes nothing");
                 assert_eq!(why.verdict, Some(outcome.verdict()));
                 assert_eq!(self.tm.pool_counters(), explained.pool_counters());
-                assert!(self.tm.clone().evictions().eq(explained.evictions()), "an explanation changes nothing");
+                assert!(
+                    self.tm.clone().drain_evictions().eq(explained.drain_evictions()),
+                    "an explanation changes nothing"
+                );
                 self.offered(packet, outcome);
             }
             13..=19 => {
@@ -248,7 +251,7 @@ impl Run {
     }
 
     fn all_lost(&mut self) {
-        for lost in self.tm.evictions() {
+        for lost in self.tm.drain_evictions() {
             let entry = &mut self.packets[lost.id.0 as usize];
             assert!(!entry.fate.is_final(), "{lost:?} after {:?}", entry.fate);
             assert!(matches!(lost.reason, Reason::PushedOut | Reason::Expelled));

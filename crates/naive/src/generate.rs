@@ -287,7 +287,21 @@ fn random_deciders(dice: &mut Dice, sizes: &Sizes, unit: u64, ports: usize, exac
     } else {
         random_alphas(dice, alphas)
     };
-    let policy = match policy_kind {
+    let policy = random_policy(dice, sizes, unit, (ports, queues), policy_kind, packet_classes, alpha);
+    (scheduler, policy, queues)
+}
+
+/// A policy of a kind for so many ports with so many queues each.
+fn random_policy(
+    dice: &mut Dice,
+    sizes: &Sizes,
+    unit: u64,
+    (ports, queues): (usize, usize),
+    kind: u64,
+    packet_classes: bool,
+    alpha: Vec<f64>,
+) -> Policy {
+    match kind {
         0 => Policy::Cs,
         1 => Policy::Cp,
         2 => Policy::Dt {
@@ -340,8 +354,7 @@ fn random_deciders(dice: &mut Dice, sizes: &Sizes, unit: u64, ports: usize, exac
                 _ => dice.pick(&[64, 16, 8, 1, 4, 1000, 20_000]),
             },
         },
-    };
-    (scheduler, policy, queues)
+    }
 }
 
 fn random_scheduler(dice: &mut Dice, sizes: &Sizes, kind: u64, queues: usize) -> Scheduler {

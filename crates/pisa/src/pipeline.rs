@@ -199,6 +199,23 @@ fn carried(words: &[u64; WORDS]) -> [u64; HEADERS] {
     core::array::from_fn(|i| words[usize::from(word::HEADERS) + i])
 }
 
+/// Where an array stands.
+#[inline(always)]
+fn span_of(program: &Checked, array: u8) -> Span {
+    program.code.arrays[usize::from(array)]
+}
+
+/// Looks up a row of a table, and puts its results into words.
+#[inline(always)]
+fn look_up(program: &Checked, lookup: u16, words: &mut [u64; WORDS]) {
+    let lookup = &program.code.lookups[usize::from(lookup)];
+    let table = &program.tables[usize::from(lookup.table)];
+    let row = table.find(words, &lookup.keys);
+    for (i, to) in lookup.to.iter().enumerate() {
+        words[usize::from(*to)] = table.result(row, i);
+    }
+}
+
 /// Looks through a window, and lets it slide.
 #[inline]
 fn slide(window: &Window, words: &mut [u64; WORDS], registers: &mut [u64]) {
@@ -242,11 +259,16 @@ fn execute(
             words[usize::from($to)] = value;
         }};
     }
+    macro_rules! jump {
+        ($jump:expr) => {{
+            at = usize::from($jump);
+            continue;
+        }};
+    }
     macro_rules! jump_if {
         ($condition:expr, $jump:expr) => {
             if $condition {
-                at = usize::from($jump);
-                continue;
+                jump!($jump);
             }
         };
     }
@@ -274,12 +296,10 @@ fn execute(
             Op::IfDifferent { a, b, jump } => jump_if!(get!(a) != get!(b), jump),
             Op::IfLess { a, b, jump } => jump_if!(get!(a) < get!(b), jump),
             Op::IfAtLeast { a, b, jump } => jump_if!(get!(a) >= get!(b), jump),
-            Op::Jump { jump } => jump_if!(true, jump),
+            Op::Jump { jump } => jump!(jump),
             Op::Read { index, array, jump } => {
-                let Span { base, entries } = program.code.arrays[usize::from(array)];
-                let index = get!(index);
-                jump_if!(index >= u64::from(entries), jump);
-                set!(word::MEM, registers[base as usize + index as usize]);
+                let Some(place) = span_of(program, array).place(get!(index)) else { jump!(jump) };
+                set!(word::MEM, registers[place]);
             }
             Op::Window { window } => {
                 let window = &program.code.windows[usize::from(window)];
@@ -287,35 +307,21 @@ fn execute(
                 at = usize::from(window.next);
             }
             Op::ReadPair { index, array, jump } => {
-                let Span { base, entries } = program.code.arrays[usize::from(array)];
-                let index = get!(index);
-                jump_if!(index >= u64::from(entries), jump);
-                let first = base as usize + index as usize;
+                let span = span_of(program, array);
+                let Some(first) = span.place(get!(index)) else { jump!(jump) };
                 set!(word::MEM, registers[first]);
-                set!(word::MEM2, registers[first + entries as usize]);
+                set!(word::MEM2, registers[first + span.entries as usize]);
             }
             Op::Write { from, index, array } => {
-                let Span { base, entries } = program.code.arrays[usize::from(array)];
-                let index = get!(index);
-                if index < u64::from(entries) {
-                    registers[base as usize + index as usize] = get!(from);
+                if let Some(place) = span_of(program, array).place(get!(index)) {
+                    registers[place] = get!(from);
                 }
             }
             Op::Meter { to, index, bytes, array } => {
-                let Span { base, entries } = program.code.arrays[usize::from(array)];
-                let (index, bytes) = (get!(index), get!(bytes));
-                let in_range = index < u64::from(entries);
-                let colour = if in_range { meters[base as usize + index as usize].colour(now, bytes) } else { GREEN };
-                set!(to, colour);
+                let place = span_of(program, array).place(get!(index));
+                set!(to, place.map_or(GREEN, |place| meters[place].colour(now, get!(bytes))));
             }
-            Op::Lookup { lookup } => {
-                let lookup = &program.code.lookups[usize::from(lookup)];
-                let table = &program.tables[usize::from(lookup.table)];
-                let row = table.find(words, &lookup.keys);
-                for (i, to) in lookup.to.iter().enumerate() {
-                    set!(*to, table.result(row, i));
-                }
-            }
+            Op::Lookup { lookup } => look_up(program, lookup, words),
             Op::Drop => actions.drop = true,
             Op::Trim => actions.trim = true,
             Op::Mark => actions.mark = true,

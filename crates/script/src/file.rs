@@ -362,7 +362,6 @@ fn flow(table: &Table<'_>) -> Result<Flow, Diagnostic> {
 }
 
 fn rule(table: &Table<'_>, name: &str, script: &Script) -> Result<Rule, Diagnostic> {
-    const WHICH: [&str; 5] = ["segment", "reply", "ack", "acknowledges", "handshake"];
     let span = match name {
         "delay" | "hold" => Some("by"),
         "duplicate" => Some("after"),
@@ -371,85 +370,14 @@ fn rule(table: &Table<'_>, name: &str, script: &Script) -> Result<Rule, Diagnost
     let mut known: Vec<&str> = WHICH.into_iter().chain(["flow", "transmission", "every"]).collect();
     known.extend(span);
     table.allow(&known, |_| false, name)?;
-    let given: Vec<&str> = WHICH.into_iter().filter(|key| table.has(key)).collect();
-    let [key] = given[..] else {
-        let remedy = "give one of segment, reply, ack, acknowledges, handshake";
-        return Err(match given.get(1) {
-            None => table.error("it does not say which packets", remedy),
-            Some(second) => table.key_error(second, "it says twice which packets", remedy),
-        });
-    };
-    let flow = match table.get("flow") {
-        None => None,
-        Some(value) => {
-            let number: u32 = value.number()?;
-            if number as usize >= script.flows.len() {
-                let last = script.flows.len() - 1;
-                return Err(value.error("there is no such flow", format!("give 0 to {last}")));
-            }
-            Some(number)
-        }
-    };
-    let every = match table.get("every") {
-        Some(value) if key == "handshake" => return Err(value.error("a handshake has no numbers", "remove it")),
-        Some(value) => counted(&value, crate::select::MOST)?,
-        None => 1,
-    };
+    let key = key_of_which(table)?;
+    let flow = flow_of(table, script)?;
     let value = table.need(key, "")?;
-    let which = match key {
-        "segment" => Which::Segment(Numbers::read(&value, every)?),
-        "reply" => Which::Reply(Numbers::read(&value, every)?),
-        "ack" => Which::Ack(Numbers::read(&value, every)?),
-        "acknowledges" => Which::Acknowledges(Numbers::read(&value, every)?),
-        _ if value.word(&[("syn", true), ("syn-ack", false)])? => Which::Syn,
-        _ => Which::SynAck,
-    };
-    let most = |of: fn(&Flow) -> u32| match flow {
-        Some(flow) => of(&script.flows[flow as usize]),
-        None => script.flows.iter().map(of).max().unwrap_or(0),
-    };
-    let (numbers, most) = match &which {
-        Which::Segment(numbers) | Which::Acknowledges(numbers) => (Some(numbers), most(Flow::segments)),
-        Which::Reply(numbers) => (Some(numbers), most(Flow::reply_segments)),
-        _ => (None, 0),
-    };
-    if let Some(numbers) = numbers {
-        if most == 0 {
-            return Err(value.error("no flow has replies", "give the flow a reply = 10"));
-        }
-        if numbers.first() >= most || numbers.last().is_some_and(|last| last >= most) {
-            return Err(value.error("there is no such segment", format!("give 0 to {}", most - 1)));
-        }
-    }
-    if let Some(value) = table
-        .get("ack")
-        .filter(|_| matches!(&which, Which::Ack(numbers) if numbers.first() == 0 && numbers.last() == Some(0)))
-    {
-        return Err(value.error("ACKs are counted from 1", "give 1 or more"));
-    }
-    let by_ordinal = matches!(which, Which::Ack(_) | Which::Acknowledges(_));
-    let transmission = match table.get("transmission") {
-        Some(value) if by_ordinal => {
-            return Err(value.error("an ACK is sent once", "remove it, and give the ACKs by their numbers"));
-        }
-        Some(value) => {
-            let numbers = Numbers::read(&value, 1)?;
-            if numbers.first() == 0 && numbers.last() == Some(0) {
-                return Err(value.error("transmissions are counted from 1", "give 1 or more"));
-            }
-            numbers
-        }
-        None => Numbers::one(1),
-    };
+    let which = which(table, key, &value)?;
+    within_the_flows(&which, &value, flow, script)?;
+    let transmission = transmission(table, &which)?;
     let by = match span {
-        Some("by") => {
-            let value = table.need("by", "by = \"5ms\"")?;
-            let by = time(&value)?;
-            if by == Duration::ZERO {
-                return Err(value.error("this does nothing", "give a time such as \"5ms\""));
-            }
-            by
-        }
+        Some("by") => delay(&table.need("by", "by = \"5ms\"")?)?,
         Some(key) => table.get(key).map_or(Ok(Duration::ZERO), |value| time(&value))?,
         None => Duration::ZERO,
     };
@@ -469,4 +397,94 @@ fn rule(table: &Table<'_>, name: &str, script: &Script) -> Result<Rule, Diagnost
         _ => Action::Duplicate(by),
     };
     Ok(Rule { flow, which, transmission, action })
+}
+
+/// The keys that say which packets a rule is about.
+const WHICH: [&str; 5] = ["segment", "reply", "ack", "acknowledges", "handshake"];
+
+/// The one of [`WHICH`] that a rule has.
+fn key_of_which(table: &Table<'_>) -> Result<&'static str, Diagnostic> {
+    let given: Vec<&str> = WHICH.into_iter().filter(|key| table.has(key)).collect();
+    let remedy = "give one of segment, reply, ack, acknowledges, handshake";
+    match given[..] {
+        [key] => Ok(key),
+        [] => Err(table.error("it does not say which packets", remedy)),
+        [_, second, ..] => Err(table.key_error(second, "it says twice which packets", remedy)),
+    }
+}
+
+/// The flow that a rule is about; all of them without one.
+fn flow_of(table: &Table<'_>, script: &Script) -> Result<Option<u32>, Diagnostic> {
+    let Some(value) = table.get("flow") else { return Ok(None) };
+    let number: u32 = value.number()?;
+    if number as usize >= script.flows.len() {
+        let last = script.flows.len() - 1;
+        return Err(value.error("there is no such flow", format!("give 0 to {last}")));
+    }
+    Ok(Some(number))
+}
+
+/// Which packets the value of a key means.
+fn which(table: &Table<'_>, key: &str, value: &Value<'_>) -> Result<Which, Diagnostic> {
+    let every = match table.get("every") {
+        Some(value) if key == "handshake" => return Err(value.error("a handshake has no numbers", "remove it")),
+        Some(value) => counted(&value, crate::select::MOST)?,
+        None => 1,
+    };
+    Ok(match key {
+        "segment" => Which::Segment(Numbers::read(value, every)?),
+        "reply" => Which::Reply(Numbers::read(value, every)?),
+        "ack" => Which::Ack(Numbers::read(value, every)?),
+        "acknowledges" => Which::Acknowledges(Numbers::read(value, every)?),
+        _ if value.word(&[("syn", true), ("syn-ack", false)])? => Which::Syn,
+        _ => Which::SynAck,
+    })
+}
+
+/// Checks that a flow, or any, has the packets that a rule names.
+fn within_the_flows(which: &Which, value: &Value<'_>, flow: Option<u32>, script: &Script) -> Result<(), Diagnostic> {
+    let most = |of: fn(&Flow) -> u32| match flow {
+        Some(flow) => of(&script.flows[flow as usize]),
+        None => script.flows.iter().map(of).max().unwrap_or(0),
+    };
+    let (numbers, most) = match which {
+        Which::Segment(numbers) | Which::Acknowledges(numbers) => (numbers, most(Flow::segments)),
+        Which::Reply(numbers) => (numbers, most(Flow::reply_segments)),
+        Which::Ack(numbers) => return counts_from_one(numbers, value, "ACKs are counted from 1"),
+        Which::Syn | Which::SynAck => return Ok(()),
+    };
+    if most == 0 {
+        return Err(value.error("no flow has replies", "give the flow a reply = 10"));
+    }
+    if numbers.first() >= most || numbers.last().is_some_and(|last| last >= most) {
+        return Err(value.error("there is no such segment", format!("give 0 to {}", most - 1)));
+    }
+    Ok(())
+}
+
+fn counts_from_one(numbers: &Numbers, value: &Value<'_>, problem: &str) -> Result<(), Diagnostic> {
+    if numbers.first() == 0 && numbers.last() == Some(0) {
+        return Err(value.error(problem, "give 1 or more"));
+    }
+    Ok(())
+}
+
+/// Which of the transmissions of a packet a rule is about: the first, if it does not say.
+fn transmission(table: &Table<'_>, which: &Which) -> Result<Numbers, Diagnostic> {
+    let Some(value) = table.get("transmission") else { return Ok(Numbers::one(1)) };
+    if matches!(which, Which::Ack(_) | Which::Acknowledges(_)) {
+        return Err(value.error("an ACK is sent once", "remove it, and give the ACKs by their numbers"));
+    }
+    let numbers = Numbers::read(&value, 1)?;
+    counts_from_one(&numbers, &value, "transmissions are counted from 1")?;
+    Ok(numbers)
+}
+
+/// A time that is not zero.
+fn delay(value: &Value<'_>) -> Result<Duration, Diagnostic> {
+    let by = time(value)?;
+    if by == Duration::ZERO {
+        return Err(value.error("this does nothing", "give a time such as \"5ms\""));
+    }
+    Ok(by)
 }

@@ -132,7 +132,7 @@ macro_rules! drivable {
 
             fn tell(&mut self, observer: &mut impl Observer) {
                 if self.has_evictions() {
-                    self.evictions().for_each(|eviction| observer.evicted(eviction));
+                    self.drain_evictions().for_each(|eviction| observer.evicted(eviction));
                 }
                 $tell(self, observer);
             }

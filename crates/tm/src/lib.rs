@@ -6,7 +6,8 @@
 //! packet ─> select queue ─> queue limits ─> buffer policy ─> mark ─> queue ─> scheduler ─> wire
 //!                                │            │      │         │       │
 //!                                └──> reject <┘   push out    drop   expel (Occamy: with spare memory bandwidth)
-//!                                       │            └──> Tm::evictions <┘
+//!                                       │            └───────┬─────────┘
+//!                                       │           Tm::drain_evictions
 //!                                       └─> drop, trim (the header is queued), or return to the sender (NDP)
 //! ```
 //!

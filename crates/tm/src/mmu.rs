@@ -406,13 +406,13 @@ impl Mmu {
         !self.requests.is_empty() || self.tm.has_evictions()
     }
 
-    /// As [`Tm::evictions`].
-    pub fn evictions(&mut self) -> impl Iterator<Item = Eviction> {
+    /// As [`Tm::drain_evictions`].
+    pub fn drain_evictions(&mut self) -> impl Iterator<Item = Eviction> {
         self.take_losses();
         self.evictions.drain(..)
     }
 
-    /// Whether there are any [`Mmu::evictions`].
+    /// Whether there are any [`Mmu::drain_evictions`].
     #[inline(always)]
     pub fn has_evictions(&self) -> bool {
         !self.evictions.is_empty() || self.tm.has_evictions()

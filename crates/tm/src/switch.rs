@@ -100,7 +100,7 @@ impl<P: Dispatch> Tm<P> {
     ///
     /// [`Outcome::Sent`] says that it was admitted and has left at once: the wire is busy from now on. This is so
     /// exactly when it was admitted unmarked, the wire was idle, the port was empty, the policy did not move the packet
-    /// to another queue, PIEO has it eligible, and no [`Tm::evictions`] are pending. After any other outcome, a caller
+    /// to another queue, PIEO has it eligible, and no [`Tm::drain_evictions`] are pending. After any other outcome, a caller
     /// whose wire is idle calls [`Tm::dequeue`].
     ///
     /// # Panics
@@ -145,7 +145,7 @@ impl<P: Dispatch> Tm<P> {
     ///
     /// The wire is then busy for the serialization time of the packet. The caller keeps track of that, and calls again
     /// when it is over, before it offers the arrivals of that instant. Expulsions that were due are among the
-    /// [`Tm::evictions`].
+    /// [`Tm::drain_evictions`].
     ///
     /// # Panics
     /// If the port does not exist.
@@ -204,11 +204,11 @@ impl<P: Dispatch> Tm<P> {
 
     /// Drains the list of packets that were pushed out or expelled since the last call, oldest first. The list grows
     /// until it is drained, and while it is not empty no packet is [`Outcome::Sent`].
-    pub fn evictions(&mut self) -> impl Iterator<Item = Eviction> {
+    pub fn drain_evictions(&mut self) -> impl Iterator<Item = Eviction> {
         self.path.evictions.drain(..).map(|(eviction, _)| eviction)
     }
 
-    /// Whether [`Tm::evictions`] are pending.
+    /// Whether [`Tm::drain_evictions`] are pending.
     #[inline(always)]
     pub fn has_evictions(&self) -> bool {
         !self.path.evictions.is_empty()
@@ -489,7 +489,7 @@ impl Tm {
         self.path.offer_fast::<_, Plain>(&mut DynamicThresholds, now, packet, place, wire, &mut ())
     }
 
-    /// [`Tm::evictions`], with the places of their priority groups.
+    /// [`Tm::drain_evictions`], with the places of their priority groups.
     pub(crate) fn placed_evictions(&mut self) -> impl Iterator<Item = (Eviction, usize)> {
         self.path.evictions.drain(..)
     }

@@ -23,7 +23,7 @@ fn packet(id: u64, bytes: u32) -> Packet {
 
 fn offer(tm: &mut Tm, now: Instant, packet: &Packet) -> Verdict {
     let outcome = tm.offer(now, packet, Wire::Busy);
-    assert_eq!(tm.evictions().next(), None);
+    assert_eq!(tm.drain_evictions().next(), None);
     outcome.verdict()
 }
 
@@ -50,7 +50,7 @@ fn the_last_instant_comes_to_an_end() {
         assert_eq!(offer(&mut tm, Instant::ZERO, &packet(0, 800)), Verdict::Queued { marked: false });
         assert_eq!(offer(&mut tm, Instant::NEVER, &packet(1, 800)), Verdict::Queued { marked: false });
         tm.advance(Instant::NEVER);
-        assert_eq!(tm.evictions().next(), None);
+        assert_eq!(tm.drain_evictions().next(), None);
         assert!(tm.dequeue(Instant::NEVER, 0).is_some());
         assert!(tm.is_consistent());
     }
@@ -64,7 +64,7 @@ fn an_interval_past_the_end_of_time() {
         switch(10_000, |config| config.policy = PolicyConfig::Fba(FbaConfig { interval, ..FbaConfig::default() }));
     assert_eq!(offer(&mut tm, Instant::NEVER, &packet(0, 800)), Verdict::Queued { marked: false });
     tm.advance(Instant::NEVER);
-    assert_eq!(tm.evictions().next(), None);
+    assert_eq!(tm.drain_evictions().next(), None);
 }
 
 /// "Never" is the last instant, in which a packet larger than the bucket was expelled.
@@ -80,7 +80,7 @@ fn what_the_bucket_never_holds_is_not_expelled_at_the_end_of_time_either() {
     assert_eq!(offer(&mut tm, Instant::ZERO, &other), Verdict::Queued { marked: false });
     assert!(tm.queue_bytes(0).as_f64() > tm.threshold(0).unwrap().value);
     tm.advance(Instant::NEVER);
-    assert_eq!(tm.evictions().next(), None);
+    assert_eq!(tm.drain_evictions().next(), None);
     assert_eq!(tm.used(), Bytes::new(1_300));
 }
 

@@ -30,6 +30,14 @@ pub(crate) struct Span {
     pub(crate) entries: u32,
 }
 
+impl Span {
+    /// Where an entry stands, if there is such an entry.
+    #[inline(always)]
+    pub(crate) fn place(self, index: u64) -> Option<usize> {
+        (index < u64::from(self.entries)).then(|| self.base as usize + index as usize)
+    }
+}
+
 /// The operations of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {

@@ -76,7 +76,7 @@ impl Managed {
     #[cold]
     #[inline(never)]
     fn tell_losses(&mut self, net: &mut Net) {
-        for lost in self.tm.evictions() {
+        for lost in self.tm.drain_evictions() {
             let packet = lost.id.0 as Slot;
             net.flows.dropped(net.wires.arena.get(packet).flow);
             net.wires.arena.remove(packet);

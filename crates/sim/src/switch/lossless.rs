@@ -192,7 +192,7 @@ impl LosslessSwitch {
             return;
         }
         let queues = self.mmu.egress().config().queues;
-        for lost in self.mmu.evictions().collect::<Vec<_>>() {
+        for lost in self.mmu.drain_evictions().collect::<Vec<_>>() {
             let (port, slot) = (lost.queue / queues, lost.id.0 as Slot);
             self.release(lost.queue, slot, lost.bytes, net);
             if net.tracer.is_active() {

@@ -369,7 +369,7 @@ impl<P: Dispatch> PlainSwitch<P> {
     #[inline(never)]
     fn tell_losses(&mut self, buffer: usize, net: &mut Net) {
         let mut all = core::mem::take(&mut self.lost);
-        all.extend(self.buffers[buffer].evictions());
+        all.extend(self.buffers[buffer].drain_evictions());
         let queues = self.buffers[buffer].config().queues;
         for lost in all.drain(..) {
             let slot = lost.id.0 as Slot;

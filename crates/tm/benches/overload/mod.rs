@@ -180,7 +180,7 @@ impl Overload {
                     *admitted += 1;
                 }
             }
-            *lost += tm.evictions().count() as u64;
+            *lost += tm.drain_evictions().count() as u64;
             left -= upto - self.at;
             self.at = upto % Self::STEPS;
         }

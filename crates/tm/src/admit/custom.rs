@@ -117,7 +117,7 @@ mod tests {
             } else {
                 all.1.push(tm.dequeue(now, port as usize).map(|departure| departure.id));
             }
-            all.2.extend(tm.evictions());
+            all.2.extend(tm.drain_evictions());
             all.3.push(tm.due());
         }
         assert!(tm.is_consistent());

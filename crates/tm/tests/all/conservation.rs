@@ -108,7 +108,7 @@ impl Ledger {
     }
 
     fn all_lost(&mut self) {
-        let lost: Vec<Eviction> = self.tm.evictions().collect();
+        let lost: Vec<Eviction> = self.tm.drain_evictions().collect();
         lost.iter().for_each(|eviction| self.evicted(eviction));
     }
 

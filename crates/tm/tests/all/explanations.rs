@@ -149,7 +149,7 @@ proptest! {
             };
             let (outcome, why) = tm.offer_explained(at(now), packet, Wire::Busy);
             let verdict = outcome.verdict();
-            let lost: Vec<Eviction> = tm.evictions().collect();
+            let lost: Vec<Eviction> = tm.drain_evictions().collect();
             apply(&mut silent, at(now), op, &mut outcomes);
             // The same as without an explanation, now and in what follows.
             let mut told: Vec<Outcome> = lost.iter().copied().map(Outcome::Lost).collect();

@@ -68,8 +68,8 @@ proptest! {
                     explained.advance(at(now));
                 }
             }
-            let lost: Vec<_> = mmu.evictions().collect();
-            prop_assert_eq!(&lost, &explained.evictions().collect::<Vec<_>>());
+            let lost: Vec<_> = mmu.drain_evictions().collect();
+            prop_assert_eq!(&lost, &explained.drain_evictions().collect::<Vec<_>>());
             prop_assert!(lost.iter().all(|lost| lost.id.0 <= number as u64));
             for request in mmu.requests() {
                 let place = (request.port, request.group);
@@ -91,7 +91,7 @@ proptest! {
                 }
             }
         }
-        mmu.evictions().count();
+        mmu.drain_evictions().count();
         prop_assert_eq!(cells(mmu.ingress()), 0, "an empty switch has no cells");
         prop_assert!(mmu.is_consistent());
     }

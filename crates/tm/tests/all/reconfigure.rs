@@ -138,14 +138,14 @@ fn a_new_policy_knows_what_waits_already() {
     // Pushout knows the longest queue, though it saw none of these packets come.
     tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::Pushout(PushoutConfig {}))).unwrap();
     assert!(is_queued(tm.offer(NOW, &packet(0, 2, 0, 1_000), Wire::Busy).verdict()));
-    assert_eq!(tm.evictions().map(|lost| lost.queue).collect::<Vec<_>>(), [0]);
+    assert_eq!(tm.drain_evictions().map(|lost| lost.queue).collect::<Vec<_>>(), [0]);
     // FB counts three queues.
     tm.reconfigure(with(&config, |config| config.policy = PolicyConfig::by_name("fb").unwrap())).unwrap();
     assert_eq!(tm.threshold(1).unwrap().n, Some(3.0));
     // Occamy sees at once who is over-allocated.
     tm.reconfigure(with(&config, |config| config.policy = common::occamy(1.0, 64))).unwrap();
     tm.advance(NOW);
-    let reasons: Vec<Reason> = tm.evictions().map(|lost| lost.reason).collect();
+    let reasons: Vec<Reason> = tm.drain_evictions().map(|lost| lost.reason).collect();
     // 64 tokens, 5 for a packet of 1000 bytes.
     assert_eq!(reasons, [Reason::Expelled; 12]);
     assert!(tm.is_consistent());
@@ -258,7 +258,7 @@ fn sorting_begins_and_ends_while_nothing_waits() {
     tm.reconfigure(with(&pifo, |config| config.scheduler = SchedulerConfig::Pifo(PifoConfig { capacity: 2 }))).unwrap();
     assert_eq!(offer(&mut tm, NOW, &ranked(5)), Verdict::Dropped { reason: Reason::Rank });
     assert!(is_queued(tm.offer(NOW, &ranked(1), Wire::Busy).verdict()));
-    assert_eq!(tm.evictions().map(|lost| lost.id.0).collect::<Vec<_>>(), [5]);
+    assert_eq!(tm.drain_evictions().map(|lost| lost.id.0).collect::<Vec<_>>(), [5]);
     let left: Vec<u64> = std::iter::from_fn(|| send(&mut tm, NOW, 0)).map(|departure| departure.id.0).collect();
     assert_eq!(left, [1, 3, 4]);
 }

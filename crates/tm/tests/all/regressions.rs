@@ -85,7 +85,7 @@ fn occamy_keeps_the_fraction_of_a_token_when_settings_are_given_again() {
             tm.reconfigure(config).unwrap();
         }
         tm.advance(at(10_000_000));
-        tm.evictions().map(|lost| lost.at.ps()).collect::<Vec<_>>()
+        tm.drain_evictions().map(|lost| lost.at.ps()).collect::<Vec<_>>()
     };
     assert_eq!(expelled_at(false), expelled_at(true));
     // A token of 1000 B at 20 Gb/s takes 400 ns.

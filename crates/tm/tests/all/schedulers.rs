@@ -73,7 +73,7 @@ fn run_ranked(
                 let id = PacketId(i as u64);
                 let arrival = Packet { id, bytes: 100, rank: *rank, eligible: at(*eligible), ..Packet::default() };
                 let verdict = tm.offer(now, &arrival, Wire::Busy).verdict();
-                tm.evictions().for_each(|lost| forget(&mut waiting, lost.id));
+                tm.drain_evictions().for_each(|lost| forget(&mut waiting, lost.id));
                 if is_queued(verdict) {
                     waiting.push((*rank, id, at(*eligible)));
                 }

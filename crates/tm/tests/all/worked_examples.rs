@@ -201,7 +201,7 @@ fn after_burst(scheduler: SchedulerConfig, ranks: &[u64]) -> Vec<u64> {
         // The id tells the rank, since a FIFO does not keep it.
         tm.offer(at(0), &Packet { rank: *rank, ..packet(*rank, 0, 0, 100) }, Wire::Busy);
         // PIFO makes room for a better rank.
-        tm.evictions().for_each(drop);
+        tm.drain_evictions().for_each(drop);
     }
     std::iter::from_fn(|| send(&mut tm, at(0), 0)).map(|departure| departure.id.0).collect()
 }

@@ -63,7 +63,7 @@ fn the_core_expels_from_the_same_queues() {
                     outputs
                 };
                 tm.advance(now);
-                let by_core: Vec<(usize, u32)> = tm.evictions().map(|lost| (lost.queue, lost.bytes)).collect();
+                let by_core: Vec<(usize, u32)> = tm.drain_evictions().map(|lost| (lost.queue, lost.bytes)).collect();
                 let dropped = |out: &Outputs| out.drops.zip(out.packet).map(|(queue, (cells, _))| (queue, cells));
                 let by_circuit: Vec<(usize, u32)> = outputs.iter().filter_map(dropped).collect();
                 assert_eq!(by_circuit, by_core, "event {event}, alpha_shift {alpha_shift}");

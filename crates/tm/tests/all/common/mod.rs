@@ -57,7 +57,7 @@ pub(crate) fn packet(id: u64, port: usize, queue: usize, bytes: u32) -> Packet {
 /// Offers a packet and expects that nothing else is lost over it.
 pub(crate) fn offer(tm: &mut Tm, now: Instant, packet: &Packet) -> Verdict {
     let outcome = tm.offer(now, packet, Wire::Busy);
-    assert_eq!(tm.evictions().next(), None);
+    assert_eq!(tm.drain_evictions().next(), None);
     outcome.verdict()
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn is_queued(verdict: Verdict) -> bool {
 /// The next packet of a port, which loses nothing over it.
 pub(crate) fn send(tm: &mut Tm, now: Instant, port: usize) -> Option<Departure> {
     let departure = tm.dequeue(now, port);
-    assert_eq!(tm.evictions().next(), None);
+    assert_eq!(tm.drain_evictions().next(), None);
     departure
 }
 
@@ -211,6 +211,6 @@ pub(crate) fn apply(tm: &mut Tm, now: Instant, op: &Op, outcomes: &mut Vec<Outco
             None
         }
     };
-    outcomes.extend(tm.evictions().map(Outcome::Lost));
+    outcomes.extend(tm.drain_evictions().map(Outcome::Lost));
     outcomes.extend(outcome);
 }
