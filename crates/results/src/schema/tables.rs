@@ -5,12 +5,12 @@ use super::{ColumnSchema, TableSchema, column, optional};
 
 /// All tables of a run, in the order of the documentation.
 pub const TABLES: [TableSchema; 22] = [
-    TableSchema { name: "flows", rows: "A row for each flow.", columns: &FLOWS },
-    TableSchema { name: "queries", rows: "A row for each query of an incast.", columns: &QUERIES },
+    TableSchema { name: "flows", rows: "A row for each flow.", columns: FLOWS },
+    TableSchema { name: "queries", rows: "A row for each query of an incast.", columns: QUERIES },
     TableSchema {
         name: "collectives",
         rows: "A row for each round of a workload that is a collective (`all-reduce`, `all-to-all`).",
-        columns: &COLLECTIVES,
+        columns: COLLECTIVES,
     },
     TableSchema {
         name: "breakdown",
@@ -18,94 +18,94 @@ pub const TABLES: [TableSchema; 22] = [
                to `fct_ps`, to the picosecond. The packet whose arrival completed the flow is followed back: its time in the network is \
                `queueing_ps`, `serialization_ps` and `propagation_ps`; the time before it was sent is told by what the sender waited \
                for. A sender sends at certain instants; the time between two of these is one wait, named by what ended it.",
-        columns: &BREAKDOWN,
+        columns: BREAKDOWN,
     },
     TableSchema {
         name: "hops",
         rows: "With `measure.breakdown`, a row for each hop of the packet that completed a flow.",
-        columns: &HOPS,
+        columns: HOPS,
     },
-    TableSchema { name: "topology", rows: "A row for each port of each host and switch.", columns: &TOPOLOGY },
+    TableSchema { name: "topology", rows: "A row for each port of each host and switch.", columns: TOPOLOGY },
     TableSchema {
         name: "buffers",
         rows: "A row for each buffer. Each packet is in one row of this table, of `ports` and of `queues`.",
-        columns: &BUFFERS,
+        columns: BUFFERS,
     },
-    TableSchema { name: "ports", rows: "A row for each port of a switch where anything was offered.", columns: &PORTS },
-    TableSchema { name: "queues", rows: "A row for each queue where anything was offered.", columns: &QUEUES },
+    TableSchema { name: "ports", rows: "A row for each port of a switch where anything was offered.", columns: PORTS },
+    TableSchema { name: "queues", rows: "A row for each queue where anything was offered.", columns: QUEUES },
     TableSchema {
         name: "timeline",
         rows: "Samples of the buffers of switches that `measure.timeline` names.",
-        columns: &TIMELINE,
+        columns: TIMELINE,
     },
     TableSchema {
         name: "queue_timeline",
         rows: "Samples of all queues of switches that `measure.queues` names, each from its first packet on.",
-        columns: &QUEUE_TIMELINE,
+        columns: QUEUE_TIMELINE,
     },
     TableSchema {
         name: "progress",
         rows: "Samples of the flows of workloads that `measure.progress` names: for each flow from its start until it is complete, \
                and one at the end of the run if it is not.",
-        columns: &PROGRESS,
+        columns: PROGRESS,
     },
     TableSchema {
         name: "drops",
         rows: "A row for each packet that a switch of `measure.drops` dropped, in order of time, up to `measure.drops_limit` of them.",
-        columns: &DROPS,
+        columns: DROPS,
     },
     TableSchema {
         name: "holders",
         rows: "Who held the buffer when packets were dropped. The rows of one number of `holders` are disjoint parts of a buffer, and \
                together they are all packets that waited: the eight flows with most, and for each class the rest. Such a list is made \
                anew at a drop once a quarter of the buffer's packets have left or its occupancy has changed by a quarter.",
-        columns: &HOLDERS,
+        columns: HOLDERS,
     },
     TableSchema {
         name: "responses",
         rows: "A row for each response (ACK, NACK or pull) that the sender of a flow of `measure.trace_flows` received: the flow over time.",
-        columns: &RESPONSES,
+        columns: RESPONSES,
     },
     TableSchema {
         name: "chips",
         rows: "A row for each pipeline of each switch that is a programmable chip ([pipelines.md](pipelines.md)).",
-        columns: &CHIPS,
+        columns: CHIPS,
     },
     TableSchema {
         name: "controls",
         rows: "With `chip.keep_controls`, a row for each control packet that the first pipeline of a chip has seen.",
-        columns: &CONTROLS,
+        columns: CONTROLS,
     },
     TableSchema {
         name: "pauses",
         rows: "A row for each time that a priority group of a switch asked the sender of its port to pause.",
-        columns: &PAUSES,
+        columns: PAUSES,
     },
     TableSchema {
         name: "paused",
         rows: "A row for each class of a switch's port, or of a host, that was paused at least once.",
-        columns: &PAUSED,
+        columns: PAUSED,
     },
     TableSchema {
         name: "storms",
         rows: "With `pfc.detect`, a row for each storm that the watchdog of a switch's port saw.",
-        columns: &STORMS,
+        columns: STORMS,
     },
     TableSchema {
         name: "victims",
         rows: "A row for each flow and each priority group whose pause it waited for without going to the \
                congested queue that the pause was for.",
-        columns: &VICTIMS,
+        columns: VICTIMS,
     },
     TableSchema {
         name: "deadlocks",
         rows: "A row for each egress queue of each deadlock: a cycle of paused queues of which each waits for \
                the next, and the last for the first.",
-        columns: &DEADLOCKS,
+        columns: DEADLOCKS,
     },
 ];
 
-const FLOWS: [ColumnSchema; 24] = [
+const FLOWS: &[ColumnSchema] = &[
     column("flow", Int, "its number: in the order of starts, those of closed-loop clients last"),
     column("workload", Text, "name"),
     column("transport", Text, "name"),
@@ -132,7 +132,7 @@ const FLOWS: [ColumnSchema; 24] = [
     column("measured", Bool, "whether it is in the summary: it started at `measure.from` or later"),
 ];
 
-const QUERIES: [ColumnSchema; 15] = [
+const QUERIES: &[ColumnSchema] = &[
     column("query", Int, "its number, in the order of starts"),
     column("workload", Text, "name"),
     column("host", Int, "the number of the client"),
@@ -150,7 +150,7 @@ const QUERIES: [ColumnSchema; 15] = [
     column("measured", Bool, "whether it is in the summary"),
 ];
 
-const COLLECTIVES: [ColumnSchema; 11] = [
+const COLLECTIVES: &[ColumnSchema] = &[
     column("workload", Text, "name"),
     column("round", Int, "the round, from 0"),
     column("flows", Int, "its flows"),
@@ -164,7 +164,7 @@ const COLLECTIVES: [ColumnSchema; 11] = [
     column("timeouts", Int, "of its flows"),
 ];
 
-const BREAKDOWN: [ColumnSchema; 11] = [
+const BREAKDOWN: &[ColumnSchema] = &[
     column("flow", Int, "as in `flows`"),
     column("sending_ps", Int, "waiting for the host's link while the flow's own earlier packets occupied it"),
     column("host_ps", Int, "waiting for the host's link beyond that: packets of other flows"),
@@ -178,7 +178,7 @@ const BREAKDOWN: [ColumnSchema; 11] = [
     column("propagation_ps", Int, "of the completing packet, on all links"),
 ];
 
-const HOPS: [ColumnSchema; 7] = [
+const HOPS: &[ColumnSchema] = &[
     column("flow", Int, "as in `flows`"),
     column(
         "hop",
@@ -196,7 +196,7 @@ const HOPS: [ColumnSchema; 7] = [
     column("propagation_ps", Int, "the cable"),
 ];
 
-const TOPOLOGY: [ColumnSchema; 8] = [
+const TOPOLOGY: &[ColumnSchema] = &[
     column("node", Text, "the name of the host or switch"),
     column("is_host", Bool, "whether it is a host"),
     column("tier", Text, "the tier of a switch; `host`"),
@@ -214,7 +214,7 @@ const PORT: ColumnSchema = column("port", Int, "the port within the switch");
 const QUEUE: ColumnSchema = column("queue", Int, "the queue within the port");
 
 /// What buffers, ports and queues have in common.
-const MEASURED: [ColumnSchema; 29] = [
+const MEASURED: &[ColumnSchema] = &[
     column("offered_packets", Int, "arrived"),
     column("offered_bytes", Int, "arrived"),
     column("admitted_packets", Int, "admitted to a queue"),
@@ -264,7 +264,7 @@ const fn level<const N: usize>(before: &[ColumnSchema], after: &[ColumnSchema]) 
     columns
 }
 
-const BUFFERS: [ColumnSchema; 37] = level(
+const BUFFERS: &[ColumnSchema] = &level::<{ MEASURED.len() + 8 }>(
     &[SWITCH, TIER, BUFFER, column("size_bytes", Int, "its size")],
     &[
         column("read_to_send_bytes", Int, "read from the packet memory to send"),
@@ -278,7 +278,7 @@ const BUFFERS: [ColumnSchema; 37] = level(
     ],
 );
 
-const PORTS: [ColumnSchema; 36] = level(
+const PORTS: &[ColumnSchema] = &level::<{ MEASURED.len() + 7 }>(
     &[
         SWITCH,
         TIER,
@@ -294,9 +294,9 @@ const PORTS: [ColumnSchema; 36] = level(
     )],
 );
 
-const QUEUES: [ColumnSchema; 34] = level(&[SWITCH, TIER, BUFFER, PORT, QUEUE], &[]);
+const QUEUES: &[ColumnSchema] = &level::<{ MEASURED.len() + 5 }>(&[SWITCH, TIER, BUFFER, PORT, QUEUE], &[]);
 
-const TIMELINE: [ColumnSchema; 9] = [
+const TIMELINE: &[ColumnSchema] = &[
     column("at_ps", Int, "when"),
     SWITCH,
     BUFFER,
@@ -308,7 +308,7 @@ const TIMELINE: [ColumnSchema; 9] = [
     column("dropped_packets", Int, "in this buffer so far"),
 ];
 
-const QUEUE_TIMELINE: [ColumnSchema; 6] = [
+const QUEUE_TIMELINE: &[ColumnSchema] = &[
     column("at_ps", Int, "when"),
     SWITCH,
     PORT,
@@ -317,13 +317,13 @@ const QUEUE_TIMELINE: [ColumnSchema; 6] = [
     optional("threshold_bytes", Float, "its threshold at that time; null if the policy has none"),
 ];
 
-const PROGRESS: [ColumnSchema; 3] = [
+const PROGRESS: &[ColumnSchema] = &[
     column("at_ps", Int, "when"),
     column("flow", Int, "as in `flows`"),
     column("bytes", Int, "payload that has arrived, each byte counted once"),
 ];
 
-const DROPS: [ColumnSchema; 13] = [
+const DROPS: &[ColumnSchema] = &[
     column("at_ps", Int, "when"),
     SWITCH,
     BUFFER,
@@ -343,7 +343,7 @@ const DROPS: [ColumnSchema; 13] = [
     optional("holders", Int, "what occupied the buffer: rows of `holders`"),
 ];
 
-const HOLDERS: [ColumnSchema; 7] = [
+const HOLDERS: &[ColumnSchema] = &[
     column("holders", Int, "the number of the list, in order of time"),
     column("at_ps", Int, "when it was made"),
     SWITCH,
@@ -353,7 +353,7 @@ const HOLDERS: [ColumnSchema; 7] = [
     column("bytes", Int, "what they had in the buffer"),
 ];
 
-const RESPONSES: [ColumnSchema; 7] = [
+const RESPONSES: &[ColumnSchema] = &[
     column("at_ps", Int, "when it came in"),
     column("flow", Int, "as in `flows`"),
     optional("rtt_ps", Int, "since the packet was sent that it acknowledges; null if it does not say which"),
@@ -363,7 +363,7 @@ const RESPONSES: [ColumnSchema; 7] = [
     column("retransmitted_packets", Int, "sent again so far"),
 ];
 
-const CHIPS: [ColumnSchema; 19] = [
+const CHIPS: &[ColumnSchema] = &[
     SWITCH,
     column("program", Text, "its name"),
     column("pipeline", Int, "the pipeline within the chip"),
@@ -389,14 +389,14 @@ const CHIPS: [ColumnSchema; 19] = [
     optional("neither_takes_packets", Int, "that neither takes"),
 ];
 
-const CONTROLS: [ColumnSchema; 4] = [
+const CONTROLS: &[ColumnSchema] = &[
     column("at_ps", Int, "when"),
     SWITCH,
     column("kind", Int, "by the order in which the program declares its packets, from 4 on"),
     column("value", Int, "the first header field that it carried"),
 ];
 
-const PAUSES: [ColumnSchema; 7] = [
+const PAUSES: &[ColumnSchema] = &[
     SWITCH,
     column("port", Int, "the port that the group's packets come by"),
     column("group", Int, "the number of the group"),
@@ -410,7 +410,7 @@ const PAUSES: [ColumnSchema; 7] = [
     optional("until_ps", Int, "when it asked to resume; null if it has not"),
 ];
 
-const PAUSED: [ColumnSchema; 5] = [
+const PAUSED: &[ColumnSchema] = &[
     column("node", Text, "the switch or the host"),
     column("port", Int, "the port that may not send"),
     column("class", Int, "the class"),
@@ -418,7 +418,7 @@ const PAUSED: [ColumnSchema; 5] = [
     column("paused_ps", Int, "how long in all"),
 ];
 
-const STORMS: [ColumnSchema; 6] = [
+const STORMS: &[ColumnSchema] = &[
     SWITCH,
     column("port", Int, "the port that was paused"),
     column("class", Int, "the class"),
@@ -427,7 +427,7 @@ const STORMS: [ColumnSchema; 6] = [
     column("dropped_packets", Int, "dropped by the watchdog meanwhile"),
 ];
 
-const VICTIMS: [ColumnSchema; 7] = [
+const VICTIMS: &[ColumnSchema] = &[
     column("flow", Int, "the flow"),
     SWITCH,
     column("port", Int, "the port of the switch that the flow's packets come by"),
@@ -437,7 +437,7 @@ const VICTIMS: [ColumnSchema; 7] = [
     column("longest_ps", Int, "the longest that one of them waited while its class was paused"),
 ];
 
-const DEADLOCKS: [ColumnSchema; 8] = [
+const DEADLOCKS: &[ColumnSchema] = &[
     column("deadlock", Int, "its number, in the order in which they were found"),
     column("place", Int, "the place of the queue in the cycle"),
     SWITCH,
