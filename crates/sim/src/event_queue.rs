@@ -15,6 +15,7 @@
 //! Between nodes there is no order within an instant, and none is needed: they meet only through links, which take
 //! time.
 
+use crate::prefetch;
 use forebay_tm::Instant;
 use forebay_tm::random::mix;
 
@@ -45,25 +46,13 @@ impl Key {
         self.0 >> RANK_BITS
     }
 
-    /// The same time, ranked by a number alone: for the order of nodes, which is only for speed.
-    #[inline(always)]
-    pub(crate) fn of_node(self, node: u32) -> Self {
-        if self == NEVER { NEVER } else { Self(self.0 >> RANK_BITS << RANK_BITS | u64::from(node)) }
-    }
-
-    /// The node of [`Key::of_node`].
-    #[inline(always)]
-    pub(crate) fn node(self) -> usize {
-        (self.0 & ((1 << RANK_BITS) - 1)) as usize
-    }
-
     /// The first key of an instant.
     #[inline(always)]
     pub(crate) fn first_of(time: u64) -> Self {
         Self(time << RANK_BITS)
     }
 
-    fn rebased(self, by: u64) -> Self {
+    pub(crate) fn rebased(self, by: u64) -> Self {
         if self == NEVER { NEVER } else { Self(self.0 - (by << RANK_BITS)) }
     }
 }
@@ -160,6 +149,11 @@ impl EventQueue {
     /// Slots there are.
     pub(crate) fn slots(&self) -> usize {
         self.nodes.len() / 2
+    }
+
+    /// Asks for all of it.
+    pub(crate) fn ask(&self) {
+        prefetch::slice(&self.nodes);
     }
 
     /// The earliest event.

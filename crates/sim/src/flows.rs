@@ -2,6 +2,7 @@
 
 use crate::flow::{Application, FlowRecord, FlowSpec, NONE};
 use crate::nic::End;
+use crate::prefetch;
 use crate::routing::{Address, Addresses};
 use crate::transport::linux::Connection;
 use crate::transport::{Receiver, Sender, TransportConfig};
@@ -9,8 +10,9 @@ use forebay_tm::random::mix;
 use forebay_tm::{Duration, Instant};
 use std::collections::{BTreeMap, HashMap};
 
-/// What packets need of their flow.
+/// What packets need of their flow: a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Flow {
     /// The addresses of its source and of its destination.
     pub(crate) source: Address,
@@ -274,6 +276,11 @@ impl FlowTable {
 
     pub(crate) fn trimmed(&mut self, flow: u32) {
         self.records[flow as usize].trims += 1;
+    }
+
+    /// Asks for the record of a flow.
+    pub(crate) fn ask_for_record(&self, flow: u32) {
+        prefetch::element(&self.records, flow as usize);
     }
 
     pub(crate) fn marked(&mut self, flow: u32) {

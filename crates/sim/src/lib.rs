@@ -1,6 +1,6 @@
 //! A packet-level simulator of whole datacenter networks on the traffic manager's core.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod chip;
 mod deadlock;
@@ -14,9 +14,11 @@ pub mod measure;
 mod net;
 pub mod network;
 mod nic;
+mod node_queue;
 pub mod packet;
 pub mod paths;
 mod pause;
+mod prefetch;
 pub mod routing;
 pub mod scenario;
 mod switch;

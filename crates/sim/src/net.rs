@@ -25,6 +25,8 @@ pub(crate) struct Net {
     /// Packets carry in-band telemetry.
     pub(crate) telemetry: bool,
     pub(crate) seed: u64,
+    /// What its nodes touch in a window does not fit the caches of a core.
+    pub(crate) is_large: bool,
     /// Events handled.
     pub(crate) events: u64,
 }

@@ -2,6 +2,7 @@
 //!
 //! A packet fits a cache line. Slots are recycled; in steady state nothing is allocated.
 
+use crate::prefetch;
 use crate::routing::Address;
 use forebay_tm::{Duration, Instant, Packet as CorePacket, PacketId};
 
@@ -64,8 +65,9 @@ pub type MoreBlocks = [(u16, u16); 2];
 /// The `window` of an ACK whose receiver has room for whatever comes.
 pub const OPEN_WINDOW: u32 = u32::MAX;
 
-/// A packet.
+/// A packet. It takes a cache line, and no part of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(align(64))]
 pub struct Packet {
     /// When its sender sent it; an ACK carries back the time of the packet that it acknowledges.
     pub sent_at: Instant,
@@ -280,6 +282,11 @@ impl Arena {
         slot
     }
 
+    /// Asks for a packet that will be looked at.
+    pub(crate) fn ask(&self, slot: Slot) {
+        prefetch::element(&self.packets, slot as usize);
+    }
+
     /// Gives a slot back.
     #[inline]
     pub fn remove(&mut self, slot: Slot) {
@@ -372,6 +379,6 @@ mod tests {
 
     #[test]
     fn a_packet_fits_a_cache_line() {
-        assert!(size_of::<Packet>() <= 64);
+        assert_eq!(size_of::<Packet>(), 64);
     }
 }

@@ -1,6 +1,7 @@
 //! Shortest paths, as port sets for every switch and host, and the choice among equal ones.
 
 use crate::network::{NetworkPlan, NodeId};
+use crate::prefetch;
 use crate::scenario::{Change, Element};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -402,6 +403,14 @@ impl NextHops {
     const ASK: u16 = Self::GROUP;
     /// Groups below this one are that entry.
     const FIRST_GROUP: usize = 1;
+
+    /// Asks for the table, as far as it is small.
+    pub(crate) fn look_ahead(&self) {
+        const MOST: usize = 2_048;
+        prefetch::slice(&self.to[..self.to.len().min(MOST)]);
+        prefetch::slice(&self.groups[..self.groups.len().min(MOST)]);
+        prefetch::slice(&self.pool[..self.pool.len().min(MOST)]);
+    }
 
     /// The port to a host. `choose` picks one of several equal ports by number; `None` if there is no path.
     #[inline(always)]

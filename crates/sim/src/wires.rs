@@ -1,9 +1,11 @@
 //! Links with the packets on them, and every node's event_queue.
 
+mod ahead;
 pub(crate) mod boundary;
 
 use crate::event_queue::{Clock, EventQueue, Key, NEVER, arrival_rank};
 use crate::measure::breakdown::Trails;
+use crate::node_queue::NodeQueue;
 use crate::packet::{Arena, Kind, Metadata, Slot};
 use boundary::Boundary;
 use forebay_tm::{Duration, Instant, Rate};
@@ -18,8 +20,9 @@ struct InFlight {
 /// Places that a link begins with.
 const PLACES: usize = 8;
 
-/// One direction of a cable.
+/// One direction of a cable. It takes two cache lines, and no part of a third.
 #[derive(Clone, Debug)]
+#[repr(align(128))]
 pub(crate) struct Link {
     /// The packets in flight, in order of arrival: a ring of a power of two places.
     ring: Vec<InFlight>,
@@ -203,7 +206,7 @@ pub(crate) struct Wires {
     pub(crate) links: Vec<Link>,
     pub(crate) event_queues: Vec<EventQueue>,
     /// The earliest event of every node.
-    nodes: EventQueue,
+    nodes: NodeQueue,
     pub(crate) clock: Clock,
     /// Packets put on a link that does not work, or on one when it failed.
     pub(crate) lost: u64,
@@ -224,7 +227,7 @@ impl Wires {
         Self {
             arena: Arena::new(with_telemetry),
             links: Vec::new(),
-            nodes: EventQueue::new(event_queues.len()),
+            nodes: NodeQueue::new(event_queues.len()),
             event_queues,
             clock: Clock::default(),
             lost: 0,
@@ -349,7 +352,7 @@ impl Wires {
         let before = event_queue.next();
         event_queue.set(slot, key);
         if key < before {
-            self.nodes.set(node as usize, key.of_node(node));
+            self.nodes.add(node as usize, key);
         }
     }
 
@@ -359,10 +362,15 @@ impl Wires {
         self.links[link as usize].take(self.clock)
     }
 
-    /// The node with the earliest event, and that event.
+    /// The earliest event of all nodes.
     #[inline(always)]
     pub(crate) fn earliest(&self) -> Key {
         self.nodes.next()
+    }
+
+    /// Takes out the nodes that have an event before the horizon; each is to run and to give its event queue back.
+    pub(crate) fn take_due(&mut self, horizon: Key, due: &mut Vec<u32>) {
+        self.nodes.take_due(horizon, due);
     }
 
     /// Takes a node's event queue out while it runs.
@@ -374,7 +382,7 @@ impl Wires {
     /// Puts a node's event queue back.
     #[inline(always)]
     pub(crate) fn return_events(&mut self, node: usize, event_queue: EventQueue) {
-        self.nodes.set(node, event_queue.next().of_node(node as u32));
+        self.nodes.add(node, event_queue.next());
         self.event_queues[node] = event_queue;
     }
 
@@ -400,8 +408,7 @@ impl Wires {
         wire.full_at = wire.put;
         if let Some(event_queue) = self.event_queues.get_mut(node as usize) {
             event_queue.set(place, NEVER);
-            let next = event_queue.next();
-            self.nodes.set(node as usize, next.of_node(node));
+            self.nodes.replace(node as usize, event_queue.next());
         }
     }
 

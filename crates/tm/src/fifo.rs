@@ -219,8 +219,26 @@ impl FifoTm {
         Verdict::Dropped { reason }
     }
 
+    /// Ports.
+    pub fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// When the first packet that waits at a port leaves, by the books; [`Instant::ZERO`] if none waits.
+    pub fn first_departure(&self, port: usize) -> Instant {
+        let port = &self.ports[port];
+        if port.head == port.tail {
+            return Instant::ZERO;
+        }
+        port.ring[port.head as usize & (port.ring.len() - 1)].at
+    }
+
     /// Takes the packets that have left by now off the books, so that what the switch says of itself is true.
     pub fn advance(&mut self, now: Instant) {
+        if self.used == 0 {
+            // Nothing waits: in a large network most switches are idle at most samples.
+            return;
+        }
         for port in &mut self.ports {
             self.used -= port.settle(now);
         }

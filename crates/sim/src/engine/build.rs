@@ -27,6 +27,9 @@ use forebay_tm::Duration;
 use forebay_tm::random::mix;
 use std::sync::Arc;
 
+/// What belongs to so many links fits the caches of a core: a fat tree of 432 hosts has 2,592.
+const LINKS_IN_CACHE: usize = 4_096;
+
 impl<'s> World<'s> {
     /// The network of a scenario, before anything has happened.
     pub fn new(scenario: &'s Scenario, plan: &TrafficPlan) -> Self {
@@ -69,10 +72,12 @@ impl<'s> World<'s> {
         let sampler = Sampler::new(measure, &switches);
         let fabric = Arc::new(Fabric::new(network, routes, seed));
         let paths = scenario.paths;
-        let net = Net { watched, wires, flows, traffic, fabric, tracer, drops, paths, telemetry, seed, events: 0 };
+        let is_large = wires.links.len() > LINKS_IN_CACHE;
+        let net =
+            Net { is_large, watched, wires, flows, traffic, fabric, tracer, drops, paths, telemetry, seed, events: 0 };
         Self {
             scenario,
-            parts: vec![Part { net, hosts, switches, lookahead: lookahead(scenario), windows: 0 }],
+            parts: vec![Part { net, hosts, switches, lookahead: lookahead(scenario), windows: 0, due: Vec::new() }],
             layout: Layout::whole(),
             control: Control {
                 scenario,

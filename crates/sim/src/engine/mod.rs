@@ -1,16 +1,15 @@
-//! The run: one node after the other handles its events, each for a window in which nothing from elsewhere can reach
-//! it.
+//! The run, window by window: in a window nothing that one node does can reach another.
 //!
 //! Nodes meet only through links, and a packet needs at least the shortest link's delay and serialization time, the
-//! *lookahead*, to get from one to the next. So the node with the earliest event can handle all its events up to that
-//! event plus the lookahead, its *window*, one after the other, before any other node runs: nothing that others do
-//! meanwhile can reach it before. What a node does depends only on its own events in their own order (see
-//! `event_queue.rs`), not on the order of the nodes' windows. So a run gives the same bytes however its nodes are
-//! spread over time, or over cores.
+//! *lookahead*, to get from one to the next. So in the *window* that begins with the earliest event and lasts for the
+//! lookahead, every node can handle all its events, one after the other, before any other node runs. What a node does
+//! depends only on its own events in their own order (see `event_queue.rs`), not on the order of the nodes. So a run
+//! gives the same bytes however its nodes are spread over time, or over cores.
 //!
 //! What concerns the whole network (failures, samples, the end) happens between windows, at instants that no window
 //! crosses: after everything before such an instant and before anything in it.
 
+mod ahead;
 mod build;
 mod crew;
 mod deadlocks;

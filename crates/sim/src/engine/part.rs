@@ -20,15 +20,17 @@ pub(super) struct Part {
     pub(super) lookahead: u64,
     /// Windows of nodes since somebody has last looked.
     pub(super) windows: u32,
+    /// The nodes that run in a window; empty in between.
+    pub(super) due: Vec<u32>,
 }
 
 impl Part {
-    /// Handles the events of one node after the other, each for its window, up to an instant, or until `windows` have
-    /// been. Returns whether nothing is left before the instant.
+    /// Handles the events of all nodes, window by window, up to an instant, or until `windows` of nodes have been.
+    /// Returns whether nothing is left before the instant.
     pub(super) fn run_until(&mut self, until: Instant, windows: u32) -> bool {
         while self.windows < windows {
             self.net.wires.see_to_epoch();
-            if !self.run_first(until) {
+            if !self.run_window(until) {
                 return true;
             }
         }
@@ -37,12 +39,13 @@ impl Part {
 
     /// Handles all events before an instant, while no epoch begins.
     fn run_before(&mut self, until: Instant) {
-        while self.run_first(until) {}
+        while self.run_window(until) {}
     }
 
-    /// The node with the earliest event handles its window. Returns false if there is no event before the instant.
+    /// All nodes that have events in the window that begins with the earliest one handle theirs, in the order in which
+    /// they stand in memory. Returns false if there is no event before the instant.
     #[inline(always)]
-    fn run_first(&mut self, until: Instant) -> bool {
+    fn run_window(&mut self, until: Instant) -> bool {
         let first = self.net.wires.earliest();
         if first == NEVER {
             return false;
@@ -53,14 +56,23 @@ impl Part {
             return false;
         }
         let horizon = Key::first_of((time + self.lookahead).min(barrier));
-        self.run_window(first.node(), horizon);
-        self.windows += 1;
+        let mut due = core::mem::take(&mut self.due);
+        self.net.wires.take_due(horizon, &mut due);
+        self.windows += due.len() as u32;
+        for (place, node) in due.iter().enumerate() {
+            if self.net.is_large {
+                self.look_ahead(&due, place, horizon);
+            }
+            self.run_node(*node as usize, horizon);
+        }
+        due.clear();
+        self.due = due;
         true
     }
 
     /// One node handles its events before the horizon.
     #[inline(always)]
-    fn run_window(&mut self, node: usize, horizon: Key) {
+    fn run_node(&mut self, node: usize, horizon: Key) {
         let mut events = self.net.wires.take_events(node);
         match self.hosts.get_mut(node) {
             Some(host) => host.run(&mut events, horizon, &mut self.net),
@@ -111,7 +123,7 @@ impl Part {
     pub(super) fn split(self, layout: &Layout) -> Vec<Self> {
         let Self { net, hosts, switches, lookahead, .. } = self;
         let first_switch = hosts.len();
-        let Net { wires, flows, traffic, fabric, tracer, paths, watched, telemetry, seed, .. } = net;
+        let Net { wires, flows, traffic, fabric, tracer, paths, watched, telemetry, seed, is_large, .. } = net;
         let nets = wires.split(layout).into_iter().zip(flows.split(layout.parts())).map(|(wires, flows)| Net {
             wires,
             flows,
@@ -123,9 +135,10 @@ impl Part {
             watched,
             telemetry,
             seed,
+            is_large,
             events: 0,
         });
-        let part = |net| Self { net, hosts: Vec::new(), switches: Vec::new(), lookahead, windows: 0 };
+        let part = |net| Self { net, hosts: Vec::new(), switches: Vec::new(), lookahead, windows: 0, due: Vec::new() };
         let mut parts: Vec<Self> = nets.map(part).collect();
         for (node, host) in hosts.into_iter().enumerate() {
             parts[layout.of_node(node)].hosts.push(host);

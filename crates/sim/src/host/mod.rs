@@ -72,6 +72,11 @@ impl Host {
         }
     }
 
+    /// The link that it receives from.
+    pub(crate) fn incoming(&self) -> u32 {
+        self.incoming
+    }
+
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }

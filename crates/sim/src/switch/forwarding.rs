@@ -5,6 +5,7 @@ use crate::measure::histogram::Shares;
 use crate::net::Net;
 use crate::packet::{Metadata, Packet};
 use crate::paths::switch_salt;
+use crate::prefetch;
 use crate::routing::{NextHops, Routes, choose};
 use crate::scenario::{PathChoice, SwitchSetup};
 use forebay_tm::random::{Random, mix};
@@ -57,6 +58,12 @@ impl Forwarding {
     /// Takes new routes.
     pub(crate) fn reroute(&mut self, routes: &Routes) {
         self.next_hops = routes.of_switch(self.number as usize);
+    }
+
+    /// Asks for the ports and the table.
+    pub(crate) fn look_ahead(&self) {
+        prefetch::slice(&self.ports);
+        self.next_hops.look_ahead();
     }
 
     /// The port that a packet leaves by.

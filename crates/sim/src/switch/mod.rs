@@ -61,6 +61,9 @@ pub(crate) trait SwitchKind: Send {
     /// What can be seen of a buffer.
     fn view(&self, buffer: usize) -> &dyn View;
 
+    /// It runs soon: looks at what its buffers have for its ports.
+    fn look_ahead(&self) {}
+
     /// Lets the buffers do what was due before an instant. It would be done at the next arrival or departure, with the
     /// same outcome.
     fn settle_before(&mut self, until: Instant, net: &mut Net);
@@ -270,6 +273,9 @@ impl Switch {
     /// Handles all events before the horizon.
     pub(crate) fn run(&mut self, events: &mut EventQueue, horizon: Key, net: &mut Net) {
         each_kind!(self, kind => kind.run(events, horizon, net));
+        if let Self::Fifo(switch) = self {
+            switch.window_over(net);
+        }
     }
 
     /// Its ports and its forwarding table.
@@ -280,6 +286,11 @@ impl Switch {
     /// Its ports and its forwarding table, to be changed.
     pub(crate) fn forwarding_mut(&mut self) -> &mut Forwarding {
         each_kind!(self, kind => kind.forwarding_mut())
+    }
+
+    /// See [`SwitchKind::look_ahead`].
+    pub(crate) fn look_ahead(&self) {
+        each_kind!(self, kind => kind.look_ahead());
     }
 
     /// What can be seen of a buffer.

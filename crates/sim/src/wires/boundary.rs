@@ -6,9 +6,9 @@
 
 use super::{InFlight, Link, PLACES, Wires};
 use crate::engine::layout::Layout;
-use crate::event_queue::EventQueue;
 use crate::flows::News;
 use crate::measure::breakdown::Trail;
+use crate::node_queue::NodeQueue;
 use crate::packet::{Arena, Hold, Metadata, Packet, Telemetry};
 use forebay_tm::{Duration, Instant, Rate};
 
@@ -190,7 +190,7 @@ impl Wires {
             arena: Arena::new(self.arena.has_telemetry()),
             links: Vec::with_capacity(self.links.len()),
             event_queues: Vec::new(),
-            nodes: EventQueue::default(),
+            nodes: NodeQueue::default(),
             clock: self.clock,
             lost: 0,
             frames: 0,
@@ -216,9 +216,9 @@ impl Wires {
             parts[layout.of_node(node)].event_queues.push(event_queue);
         }
         for part in &mut parts {
-            part.nodes = EventQueue::new(part.event_queues.len());
+            part.nodes = NodeQueue::new(part.event_queues.len());
             for (node, event_queue) in part.event_queues.iter().enumerate() {
-                part.nodes.set(node, event_queue.next().of_node(node as u32));
+                part.nodes.add(node, event_queue.next());
             }
         }
         parts
