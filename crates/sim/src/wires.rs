@@ -4,6 +4,7 @@ pub(crate) mod boundary;
 
 use crate::event_queue::{Clock, EventQueue, Key, NEVER, arrival_rank};
 use crate::measure::breakdown::Trails;
+use crate::measure::losses::Losses;
 use crate::packet::{Arena, Kind, Metadata, Slot};
 use boundary::Boundary;
 use forebay_tm::{Duration, Instant, Rate};
@@ -47,6 +48,8 @@ pub(crate) struct Link {
     pub(crate) sent: u64,
     /// Whether it works.
     pub(crate) up: bool,
+    /// While it does not: when it would have sent the packet that was lost last.
+    lost_at: Instant,
 }
 
 impl Link {
@@ -63,6 +66,7 @@ impl Link {
         let arrival = Instant::from_ps(end.ps() + self.delay.ps());
         if self.put == self.full_at {
             if !self.up {
+                self.lost_at = end;
                 return Launch::Lost;
             }
             self.grow();
@@ -215,6 +219,8 @@ pub(crate) struct Wires {
     pub(crate) frames: i64,
     /// The way of every packet, if that is asked for.
     pub(crate) trails: Trails,
+    /// The packets that were lost, if that is asked for.
+    pub(crate) losses: Losses,
     /// Links to other partitions.
     pub(crate) boundary: Boundary,
 }
@@ -232,6 +238,7 @@ impl Wires {
             came_around: 0,
             frames: 0,
             trails: Trails::default(),
+            losses: Losses::default(),
             boundary: Boundary::default(),
         }
     }
@@ -255,6 +262,7 @@ impl Wires {
             free_at: Instant::ZERO,
             sent: 0,
             up: true,
+            lost_at: Instant::NEVER,
         });
         link
     }
@@ -319,7 +327,7 @@ impl Wires {
             }
             Launch::Lost => {
                 self.never_sent += 1;
-                self.lose(metadata.packet);
+                self.lose_unsent(link, metadata.packet);
             }
         }
     }
@@ -393,6 +401,7 @@ impl Wires {
         self.boundary.forget(link as u32);
         while !self.links[link].is_empty() {
             let (metadata, _) = self.take(link as u32);
+            self.losses.keep(now, Some(link as u32), self.arena.get(metadata.packet));
             self.lose(metadata.packet);
         }
         let wire = &mut self.links[link];
@@ -403,6 +412,23 @@ impl Wires {
             let next = event_queue.next();
             self.nodes.set(node as usize, next.of_node(node));
         }
+    }
+
+    /// A packet was put on a link that does not work.
+    #[cold]
+    #[inline(never)]
+    fn lose_unsent(&mut self, link: u32, slot: Slot) {
+        let at = self.links[link as usize].lost_at;
+        self.losses.keep(at, Some(link), self.arena.get(slot));
+        self.lose(slot);
+    }
+
+    /// A switch has no route for a packet.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lose_unrouted(&mut self, slot: Slot, now: Instant) {
+        self.losses.keep(now, None, self.arena.get(slot));
+        self.lose(slot);
     }
 
     #[cold]
