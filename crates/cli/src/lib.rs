@@ -30,6 +30,7 @@ mod progress;
 mod replay;
 mod report;
 mod report_detail;
+mod report_reasons;
 mod report_scenario;
 mod reproduce;
 mod rtl;

@@ -6,6 +6,7 @@ use crate::found::{self, Found, below, look};
 use crate::output::print;
 use crate::outputs::Outputs;
 use crate::report_detail::detail;
+use crate::report_reasons::in_words;
 use crate::report_scenario;
 use forebay_report::{
     Amount, Detail, FlowPoint, NamedTable, Point, QueryPoint, Report, RunView, TimelineSeries, page, seeds_inside,
@@ -125,7 +126,7 @@ pub(crate) fn write(path: &Path, results: &[PathBuf], force: bool) -> Result<(),
         for (number, path) in runs.iter().enumerate() {
             let run = read_run(path)?;
             file_names().for_each(|name| outputs.reads(&path.join(name)));
-            seeds.push(view(&run, !shown.from_sweep, number == 0, number < inside)?);
+            seeds.push(view(&run, !shown.from_sweep, number < inside)?);
             if !names.contains(&run.summary.run.name) {
                 names.push(run.summary.run.name.clone());
             }
@@ -160,9 +161,8 @@ fn label(directory: &Path, common: Option<&Path>) -> Option<String> {
     (!text.trim_matches(['.', '/']).is_empty()).then_some(text)
 }
 
-/// What the page shows of a run. Buffers over time are shown of the first seed of a point, what happened inside of the
-/// first seeds.
-fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool, with_detail: bool) -> Result<RunView, Failure> {
+/// What the page shows of a run. Buffers over time and what happened inside are shown of the first seeds of a point.
+fn view(run: &RunDirectory, with_cost: bool, with_detail: bool) -> Result<RunView, Failure> {
     let summary = &run.summary;
     let (flows, queries) = (run.flows()?, run.queries()?);
     let mut names = Vec::new();
@@ -212,9 +212,13 @@ fn view(run: &RunDirectory, with_cost: bool, with_timeline: bool, with_detail: b
         flows: flow_points(&flows, &flow_workloads),
         workloads: names,
         queries: query_points(&queries, &query_workloads),
-        timeline: if with_timeline { timeline(run)? } else { Vec::new() },
+        timeline: if with_detail { timeline(run)? } else { Vec::new() },
         detail: if with_detail { detail(run)? } else { Detail::default() },
-        drops: summary.losses_by_reason().into_iter().map(|drop| (drop.reason, drop.packets)).collect(),
+        drops: summary
+            .losses_by_reason()
+            .into_iter()
+            .map(|drop| (in_words(&drop.reason).to_owned(), drop.packets))
+            .collect(),
         tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
         occupancy: summary
             .buffers

@@ -1,13 +1,14 @@
 //! What a page shows of the inside of a run: queues over time, drops and who held the buffer, the flows that were hurt
 //! most, traced flows, collectives.
 
-use crate::Failure;
 use crate::report_scenario::{changes, network};
+use crate::{Failure, report_reasons};
 use forebay_report::{Detail, DropPoint, Holder, HurtFlow, QueueSeries, ResponsePoint, TracedFlow};
 use forebay_results::{RunDirectory, Table};
 use forebay_sim::measure::breakdown::Wait;
 use forebay_sim::scenario::Scenario;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Flows that are shown as hurt most.
 const HURT: usize = 10;
@@ -86,6 +87,19 @@ impl QueueNames {
         let peer = self.peers.get(&key).map(|peer| format!("\u{2192}{peer}")).unwrap_or_default();
         format!("{} p{port}{peer}{queue}", key.0)
     }
+
+    /// A link that lost a packet; without one, there was no route.
+    fn link(&self, rows: &Rows, row: usize) -> String {
+        let (node, port) = (rows.text("node", row).to_owned(), rows.int("port", row));
+        if node.is_empty() {
+            return "without a route".to_owned();
+        }
+        let key = (node, port);
+        match self.peers.get(&key) {
+            Some(peer) => format!("on {}\u{2192}{peer}", key.0),
+            None => format!("on {} p{port}", key.0),
+        }
+    }
 }
 
 /// Reads what there is.
@@ -96,13 +110,15 @@ pub(crate) fn detail(run: &RunDirectory) -> Result<Detail, Failure> {
         run.scenario_text().ok().and_then(|text| Scenario::read(&path.display().to_string(), &text, &[]).ok());
     let names = QueueNames::of(&topology, &Rows::of(run, "queues")?);
     let flows = Flows(Rows(run.flows()?));
+    let lost = Rows::of(run, "losses")?;
     Ok(Detail {
         network: network(&topology.0, scenario.as_ref()),
         changes: scenario.as_ref().map(changes).unwrap_or_default(),
         queues: queues(&Rows::of(run, "queue_timeline")?, &names),
-        drops: drops(&Rows::of(run, "drops")?, &names),
+        drops: drops(&Rows::of(run, "drops")?, &names, &flows),
+        losses: losses(&lost, &names),
         holders: holders(&Rows::of(run, "holders")?, &flows),
-        hurt: hurt(&flows, &Rows::of(run, "breakdown")?, &Rows::of(run, "hops")?),
+        hurt: hurt(&flows, &Rows::of(run, "breakdown")?, &Rows::of(run, "hops")?, &lost),
         traced: traced(&Rows::of(run, "responses")?, &flows, scenario.as_ref()),
         collectives: collectives(&Rows::of(run, "collectives")?),
     })
@@ -128,29 +144,46 @@ fn queues(rows: &Rows, names: &QueueNames) -> Vec<QueueSeries> {
     series
 }
 
-/// A reason for a drop, in words.
-fn in_words(reason: &str) -> &str {
-    match reason {
-        "full" => "buffer full",
-        "threshold" => "above the threshold",
-        "queue-full" => "queue full",
-        "pushed-out" => "pushed out",
-        "rank" => "by rank",
-        "header-full" => "no room for the header",
-        other => other,
+/// Texts that many rows have, each kept once.
+struct Once<K>(HashMap<K, Arc<str>>);
+
+impl<K: std::hash::Hash + Eq> Once<K> {
+    fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    fn text(&mut self, key: K, make: impl FnOnce() -> String) -> Arc<str> {
+        Arc::clone(self.0.entry(key).or_insert_with(|| make().into()))
     }
 }
 
-fn drops(rows: &Rows, names: &QueueNames) -> Vec<DropPoint> {
-    let drop = |row| DropPoint {
-        at_s: rows.seconds("at_ps", row).unwrap_or_default(),
-        queue: names.name(rows, row),
-        reason: in_words(rows.text("reason", row)).to_owned(),
-        queue_bytes: rows.int("queue_bytes", row),
-        used_bytes: rows.int("used_bytes", row),
-        holders: rows.number("holders", row).map(|number| number as usize),
+fn drops(rows: &Rows, names: &QueueNames, flows: &Flows) -> Vec<DropPoint> {
+    let (mut queues, mut reasons, mut of_flows) = (Once::new(), Once::new(), Once::new());
+    let mut drop = |row| {
+        let queue = (rows.text("switch", row).to_owned(), rows.int("port", row), rows.int("queue", row));
+        let (reason, flow) = (rows.text("reason", row), rows.int("flow", row));
+        DropPoint {
+            at_s: rows.seconds("at_ps", row).unwrap_or_default(),
+            queue: queues.text(queue, || names.name(rows, row)),
+            reason: reasons.text(reason.to_owned(), || report_reasons::in_words(reason).to_owned()),
+            flow: of_flows.text(flow, || flows.name(flow as usize)),
+            bytes: rows.int("bytes", row),
+            queue_bytes: rows.int("queue_bytes", row),
+            threshold: rows.number("threshold_bytes", row),
+            used_bytes: rows.int("used_bytes", row),
+            holders: rows.number("holders", row).map(|number| number as usize),
+        }
     };
-    (0..rows.count()).map(drop).collect()
+    (0..rows.count()).map(&mut drop).collect()
+}
+
+fn losses(rows: &Rows, names: &QueueNames) -> Vec<(f64, Arc<str>)> {
+    let mut links = Once::new();
+    let mut loss = |row| {
+        let link = (rows.text("node", row).to_owned(), rows.int("port", row));
+        (rows.seconds("at_ps", row).unwrap_or_default(), links.text(link, || names.link(rows, row)))
+    };
+    (0..rows.count()).map(&mut loss).collect()
 }
 
 fn holders(rows: &Rows, flows: &Flows) -> Vec<Vec<Holder>> {
@@ -177,13 +210,31 @@ fn part_name(column: &str) -> String {
         "window" => "waiting for ACKs (window)".to_owned(),
         "application" => "waiting for the application".to_owned(),
         "retransmission" => "fast retransmission".to_owned(),
-        "timeout" => "timers (timeout, loss probe)".to_owned(),
+        "reordering" => "reordering timer (RACK)".to_owned(),
+        "probe" => "tail loss probe".to_owned(),
+        "timeout" => "retransmission timeout".to_owned(),
         other => other.to_owned(),
     }
 }
 
+/// Packets of a flow that were lost outside the buffers.
+fn lost_of(lost: &Rows, flow: u64) -> u64 {
+    (0..lost.count()).filter(|row| lost.number("flow", *row) == Some(flow as f64)).count() as u64
+}
+
+/// What happened to a flow, and how often.
+fn counted(counts: &[(u64, &str)]) -> String {
+    let told =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| match (count, what.strip_suffix('s')) {
+            (1, Some(one)) if what.contains("timeout") || what.contains("probe") => format!("1 {one}"),
+            _ => format!("{count} {what}"),
+        });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { "no packet lost, no timeout".to_owned() } else { told.join(", ") }
+}
+
 /// The flows with the largest slowdown among those that count.
-fn hurt(flows: &Flows, breakdown: &Rows, hops: &Rows) -> Vec<HurtFlow> {
+fn hurt(flows: &Flows, breakdown: &Rows, hops: &Rows, lost: &Rows) -> Vec<HurtFlow> {
     let rows = &flows.0;
     let measured = |row: &usize| rows.0.column("measured").and_then(|column| column.bool(*row)).unwrap_or(true);
     let slowdown = |row: usize| rows.number("slowdown", row);
@@ -212,12 +263,13 @@ fn hurt(flows: &Flows, breakdown: &Rows, hops: &Rows) -> Vec<HurtFlow> {
             ideal_s: rows.seconds("ideal_ps", *row).unwrap_or_default(),
             parts: parts.unwrap_or_default(),
             hops: by_hop.collect(),
-            note: format!(
-                "{} dropped, {} sent again, {} timeouts",
-                count("dropped_packets"),
-                count("retransmitted_packets"),
-                count("timeouts")
-            ),
+            note: counted(&[
+                (count("dropped_packets"), "dropped in switches"),
+                (lost_of(lost, *row as u64), "lost on failed links"),
+                (count("retransmitted_packets"), "retransmitted"),
+                (count("timeouts"), "timeouts"),
+                (count("loss_probes"), "tail loss probes"),
+            ]),
         }
     };
     worst.iter().map(flow).collect()

@@ -149,7 +149,7 @@ pub(crate) fn network(topology: &Table, scenario: Option<&Scenario>) -> NetworkV
             rates.push(rate_bps);
         }
         if a < b {
-            links.push(LinkView { a, b, rate_bps, fails: false });
+            links.push(LinkView { a, b, rate_bps, changes: Vec::new() });
         }
     }
     let ends: Vec<(usize, usize)> = links.iter().map(|link| (link.a, link.b)).collect();
@@ -158,10 +158,11 @@ pub(crate) fn network(topology: &Table, scenario: Option<&Scenario>) -> NetworkV
         node.level = level;
     }
     for change in scenario.iter().flat_map(|scenario| &scenario.changes) {
+        let told = (change.at.ps() as f64 / 1e12, change.up);
         match change.element {
             Element::Switch(switch) => {
                 let node = hosts.len() + switch;
-                nodes.iter_mut().skip(node).take(1).for_each(|node| node.fails = true);
+                nodes.iter_mut().skip(node).take(1).for_each(|node| node.changes.push(told));
             }
             Element::Cable(cable) => {
                 let plan = scenario.map(|scenario| &scenario.network.cables[cable]);
@@ -170,10 +171,12 @@ pub(crate) fn network(topology: &Table, scenario: Option<&Scenario>) -> NetworkV
                         (plan.a.min(plan.b) as usize, plan.a.max(plan.b) as usize) == (link.a, link.b)
                     })
                 };
-                links.iter_mut().filter(is_it).for_each(|link| link.fails = true);
+                links.iter_mut().filter(is_it).for_each(|link| link.changes.push(told));
             }
         }
     }
+    let changes = nodes.iter_mut().map(|node| &mut node.changes).chain(links.iter_mut().map(|link| &mut link.changes));
+    changes.for_each(|changes| changes.sort_by(|a, b| a.0.total_cmp(&b.0)));
     let tiers: Vec<String> = tiers.iter().map(|(tier, count)| format!("{count} {tier}")).collect();
     rates.sort_by(f64::total_cmp);
     let rates: Vec<String> = rates.into_iter().map(rate).collect();

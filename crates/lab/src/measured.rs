@@ -184,6 +184,8 @@ fn flow_record(ways: &Ways<'_>, number: u32, spec: &FlowSpec, observed: &Observe
         received: u32::try_from(whole.unwrap_or_else(complete)).unwrap_or(u32::MAX),
         retransmissions,
         timeouts,
+        // The kernel does not tell them apart from its other retransmissions.
+        probes: 0,
         drops: 0,
         trims: observed
             .datagrams
@@ -229,6 +231,7 @@ fn session_records(ways: &Ways<'_>, plan: &TrafficPlan, observed: &Observed) -> 
                 received,
                 retransmissions: zero,
                 timeouts: zero,
+                probes: zero,
                 drops: zero,
                 trims: zero,
                 marks: zero,

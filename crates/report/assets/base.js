@@ -86,6 +86,9 @@ const viewOf = (run) => (seedChosen === null ? RUNS[run] : RUNS[run].singles[see
 const shownRuns = () => RUNS.map((_, run) => run).filter((run) => !hiddenRuns.has(run) && viewOf(run));
 const redraws = [];
 const redraw = () => redraws.forEach((draw) => draw());
+/** All seeds, or the chosen one, in words; nothing where there is only one. */
+const everySeed = () => (DATA.seeds > 1 ? `all ${DATA.seeds} seeds` : "");
+const seedsTold = () => (seedChosen === null ? everySeed() : `seed ${DATA.singles[seedChosen]}`);
 
 /** Fades everything that belongs to other runs; null shows all again. */
 function emphasize(run) {
@@ -164,13 +167,18 @@ function figure(id, title, hint) {
   const save = html("button", { type: "button", class: "tool", title: "Save this plot as an SVG file" }, "Save SVG");
   const keys = html("div", { class: "keys" });
   const host = html("div", { class: "host" });
+  const about = html("small", { class: "about" });
+  const note = html("p", { class: "note" }, hint);
   const numbers = html("div", { class: "scroll" });
   const details = html("details", { class: "numbers-of" }, html("summary", {}, "Numbers"), numbers);
   const node = html("figure", { id, "aria-labelledby": `${id}-title` },
-    html("figcaption", {}, html("h3", { id: `${id}-title` }, title), save),
-    controls, host, keys, html("p", { class: "note" }, hint), details);
+    html("figcaption", {}, html("h3", { id: `${id}-title` }, title, about), save),
+    controls, host, keys, note, details);
   const runKeys = () => shownRuns().map((run) => ({ name: RUNS[run].label, colour: colour(run), dash: dash(run) }));
-  const fig = { id, title, node, controls, host, keys, numbers, savedKeys: runKeys };
+  const fig = { id, title, node, controls, host, keys, note, numbers, savedKeys: runKeys, pooled: seedsTold };
+  /** What is shown, behind the title: of which run and seed. */
+  fig.about = (text) => { about.textContent = text ? `\u2002${text}` : ""; };
+  redraws.push(() => fig.pooled && fig.about(fig.pooled()));
   save.addEventListener("click", () => saveDrawing(fig));
   return fig;
 }
@@ -185,7 +193,7 @@ function choice(fig, label, options, change, start = 0) {
 }
 
 function fillNumbers(fig, header, rows) {
-  const cells = (tag, row) => row.map((cell, index) => html(index ? tag : "th", {}, cell));
+  const cells = (tag, row) => row.map((cell, index) => html(index ? tag : "th", { "data-name": header[index] }, cell));
   fig.numbers.replaceChildren(html("table", { class: "numbers" },
     html("thead", {}, html("tr", {}, ...cells("th", header))),
     html("tbody", {}, ...rows.map((row) => html("tr", {}, ...cells("td", row))))));
@@ -229,7 +237,7 @@ function saveDrawing(fig) {
   const panel = `fill:${plainColour("var(--panel)")}`;
   copy.prepend(svg(null, "rect", { x: 0, y: -above, width, height: height + above, style: panel }));
   const words = `font:13px sans-serif;fill:${plainColour("var(--ink)")}`;
-  svg(copy, "text", { x: 10, y: 20 - above, style: `${words};font-weight:bold` }, fig.title);
+  svg(copy, "text", { x: 10, y: 20 - above, style: `${words};font-weight:bold` }, fig.node.querySelector("h3").textContent);
   svg(copy, "text", { x: 10, y: 37 - above, style: `${words};font-size:11.5px` }, chosen);
   keys.forEach((key, index) => {
     const y = 55 - above + 16 * index;

@@ -1,11 +1,11 @@
 // Drops by reason and occupancy by place.
 
 function dropsByReason() {
-  const reasons = [...new Set(RUNS.flatMap((run) => run.drops.map(([reason]) => reason)))];
+  const reasons = [...new Set(RUNS.flatMap((run) => run.drops.filter(([, [mean]]) => mean > 0).map(([reason]) => reason)))];
   if (!reasons.length) return null;
   const fig = figure("drops", "Drops by reason", DATA.singles.length
-    ? "Packets dropped over all switches: the mean over seeds. The line is the 95% confidence interval of all drops."
-    : "Packets dropped in each run, over all switches.");
+    ? "Packets dropped or lost, in switches, at hosts and on failed links: with all seeds, the mean. The line is the 95% confidence interval of the sum."
+    : "Packets dropped or lost, in switches, at hosts and on failed links.");
   const off = new Set();
   /** The mean over seeds and half its interval. */
   const found = (run, reason) => (viewOf(run).drops.find(([of]) => of === reason) || [reason, [0, null]])[1];
@@ -17,7 +17,9 @@ function dropsByReason() {
     const height = Math.min(50, Math.max(26, 260 / Math.max(1, shownRuns().length)));
     const totals = new Map(shownRuns().map((run) => [run, kept.reduce((sum, reason) => sum + count(run, reason), 0)]));
     fillNumbers(fig, ["Run", ...reasons, "All"], shownRuns().map((run) => {
-      return [RUNS[run].label, ...reasons.map((reason) => withHalf("count", found(run, reason))), withHalf("count", viewOf(run).dropped)];
+      const all = viewOf(run).dropped;
+      const told = (of) => (shares ? (all[0] ? percent(of[0] / all[0]) : "\u2013") : withHalf("count", of));
+      return [RUNS[run].label, ...reasons.map((reason) => told(found(run, reason))), told(all)];
     }));
     // The interval is that of all drops: it stands only where all are shown.
     const half = (run) => (shares || kept.length < reasons.length ? null : viewOf(run).dropped[1]);
@@ -26,7 +28,7 @@ function dropsByReason() {
       summary: [...totals].map(([run, total]) => `${RUNS[run].label}: ${words(total, run)}.`).join(" "),
       x: shares ? { label: "Share of drops", domain: [0, 1], tick: (value) => `${short(value * 100)}%` }
         : {
-          label: "Packets dropped", domain: [0, Math.max(1, ...[...totals].map(([run, total]) => total + (half(run) || 0)))],
+          label: "Packets dropped or lost", domain: [0, Math.max(1, ...[...totals].map(([run, total]) => total + (half(run) || 0)))],
           tick: (value) => (value >= 1e6 ? `${short(value / 1e6)}M` : whole(value)),
         },
       rows: [...totals].map(([run, total]) => ({

@@ -37,28 +37,32 @@ function pageControls() {
 function compared(measure, run) {
   if (seedChosen === null) {
     const [mean, base] = [measure.means[run], measure.means[baseline]];
-    return { mean, base, difference: run === baseline ? null : measure.differences[baseline][run], best: measure.best === run };
+    const text = measure.texts[run];
+    return { mean, base, text, difference: run === baseline ? null : measure.differences[baseline][run], best: measure.best === run };
   }
   const [value, of] = [measure.singles[run][seedChosen], measure.singles[baseline][seedChosen]];
   const both = run !== baseline && value !== null && of !== null;
   const single = (number) => (number === null ? null : [number, null]);
-  return { mean: single(value), base: single(of), difference: both ? [value - of, null, 0] : null, best: false };
+  const text = value === null ? null : withHalf(measure.kind, [value, null]);
+  return { mean: single(value), base: single(of), text, difference: both ? [value - of, null, 0] : null, best: false };
 }
 
-/** A difference as a percentage of the baseline's mean, or as it is if that is 0; as `number.rs` writes it. */
-function differenceText(kind, [mean, half], base) {
+/** A difference as it comes with the page; that of a single seed as `number.rs` would write it. */
+function differenceText(measure, [mean, half, , known], base) {
+  if (known) return known;
   const sign = mean > 0 ? "+" : mean < 0 ? "\u2212" : "";
-  const share = base && base[0] > 0;
+  const { share } = measure;
   const factor = share ? 100 / base[0] : 1;
-  const text = withHalf(share ? "plain" : kind, [Math.abs(mean) * factor, half === null ? null : half * factor]);
+  const text = withHalf(share ? "plain" : measure.kind, [Math.abs(mean) * factor, half === null ? null : half * factor]);
   return `${sign}${text}${share ? "%" : ""}`;
 }
 
+const NO_DIFFERENCE = "no significant difference";
 const VERDICTS = { "-1": "better", 1: "worse", "-2": "finishes more", 2: "finishes less" };
 
 /** The same cells as those of `compare.rs`. */
 function writeCell(cell, measure, run) {
-  const { mean, base, difference, best } = compared(measure, run);
+  const { mean, base, text: value, difference, best } = compared(measure, run);
   cell.className = mean === null ? "none" : best ? "best" : "";
   if (mean === null) {
     delete cell.dataset.value;
@@ -66,11 +70,11 @@ function writeCell(cell, measure, run) {
     return;
   }
   cell.dataset.value = mean[0];
-  const parts = [withHalf(measure.kind, mean)];
+  const parts = [value];
   if (best) parts.push(" ", html("b", {}, "best"));
   if (difference) {
     const word = difference[1] === null ? undefined : VERDICTS[difference[2]];
-    const text = differenceText(measure.kind, difference, base);
+    const text = differenceText(measure, difference, base);
     const side = difference[2] < 0 ? "better" : "worse";
     parts.push(html("small", { class: word && side }, text, ...(word ? [` ${word}`] : [])));
   }
@@ -89,11 +93,12 @@ function writeVerdicts() {
     const decided = (sides) => DATA.measures.filter(({ differences }) => {
       const of = differences[baseline] && differences[baseline][run];
       return of && of[1] !== null && sides.includes(of[2]);
-    }).map(({ name }) => name);
+    }).map(({ name }) => (/^[A-Z][a-z]/.test(name) ? name[0].toLowerCase() + name.slice(1) : name));
     const parts = [[[-1], "better"], [[-2], "finishes more"], [[1], "worse"], [[2], "finishes less"]]
       .map(([sides, word]) => [word, decided(sides)]).filter(([, names]) => names.length)
       .map(([word, names]) => `${word} (${names.join(", ")})`);
-    const text = parts.length ? `${parts.join("; ")}. The rest is not decided.` : "nothing is decided: every 95% interval includes zero.";
+    const text = parts.length ? `${parts.join("; ")}. ${NO_DIFFERENCE[0].toUpperCase()}${NO_DIFFERENCE.slice(1)} in the rest.`
+      : `${NO_DIFFERENCE}: every 95% confidence interval includes zero.`;
     return html("li", {}, html("b", {}, RUNS[run].label), ` against ${RUNS[baseline].label}: ${text}`);
   }));
 }
@@ -111,12 +116,14 @@ function writeComparison() {
 function differences() {
   if (!DATA.paired) return null;
   const fig = figure("difference", "Difference to the baseline",
-    "Over all seeds, seed by seed. The bar is the 95% confidence interval; where it crosses zero, nothing is decided.");
+    "Seed by seed. The bar is the 95% confidence interval; where it crosses zero, there is no significant difference.");
+  fig.pooled = null;
+  fig.about(everySeed());
   const offered = DATA.measures.filter((measure) => measure.differences.some((row) => row.some((of) => of && of[1] !== null)));
   const plot = new RowPlot(fig, () => {
     const measure = offered[which()];
     const base = measure.means[baseline];
-    const share = base && base[0] > 0;
+    const { share } = measure;
     const scaled = (value) => (share ? (100 * value) / base[0] : value);
     const rows = RUNS.map((_, run) => run).filter((run) => run !== baseline && !hiddenRuns.has(run))
       .map((run) => ({ run, of: measure.differences[baseline][run] })).filter(({ of }) => of && of[1] !== null);
@@ -124,17 +131,17 @@ function differences() {
     const [least, most] = [Math.min(0, ...ends), Math.max(0, ...ends)];
     const pad = (most - least || 1) * 0.06;
     fillNumbers(fig, ["Run", "Mean", `Less ${RUNS[baseline].label}'s`, ""], rows.map(({ run, of }) => [RUNS[run].label,
-      orDash((mean) => withHalf(measure.kind, mean), measure.means[run]), differenceText(measure.kind, of, base),
-      VERDICTS[of[2]] || (measure.less ? "not decided" : "")]));
+      orDash(String, measure.texts[run]), differenceText(measure, of, base),
+      VERDICTS[of[2]] || (measure.less ? NO_DIFFERENCE : "")]));
     return {
       empty: "No other runs are shown.",
-      summary: rows.map(({ run, of }) => `${RUNS[run].label}: ${differenceText(measure.kind, of, base)} ${VERDICTS[of[2]] || ""}.`).join(" "),
+      summary: rows.map(({ run, of }) => `${RUNS[run].label}: ${differenceText(measure, of, base)} ${VERDICTS[of[2]] || ""}.`).join(" "),
       x: {
         label: `${measure.name} against ${RUNS[baseline].label}`,
         domain: [least - pad, most + pad], ...(share || measure.kind !== "time" ? {} : { units: TIME_UNITS }),
         tick: (value) => (share ? `${short(value)}%` : short(value)),
       },
-      rows: rows.map(({ run, of: [mean, half, verdict] }) => ({
+      rows: rows.map(({ run, of, of: [mean, half, verdict] }) => ({
         run, name: RUNS[run].label, height: Math.min(62, Math.max(24, 230 / rows.length)),
         draw: (group, x, middle, height) => {
           const style = `stroke:${colour(run)}`;
@@ -146,10 +153,10 @@ function differences() {
           svg(group, "circle", { style: `fill:${colour(run)}`, cx: x.at(scaled(mean)).toFixed(1), cy: middle, r: 4.5 });
         },
         tip: () => [RUNS[run].label, null, [
-          { cells: [`${measure.name}`, orDash((value) => withHalf(measure.kind, value), measure.means[run])] },
-          { cells: [RUNS[baseline].label, orDash((value) => withHalf(measure.kind, value), base)] },
-          { cells: ["Difference", differenceText(measure.kind, [mean, half], base)] },
-          { cells: ["", VERDICTS[verdict] || (measure.less ? "not decided" : "")] },
+          { cells: [`${measure.name}`, orDash(String, measure.texts[run])] },
+          { cells: [RUNS[baseline].label, orDash(String, measure.texts[baseline])] },
+          { cells: ["Difference", differenceText(measure, of, base)] },
+          { cells: ["", VERDICTS[verdict] || (measure.less ? NO_DIFFERENCE : "")] },
         ]],
       })),
     };

@@ -40,6 +40,7 @@ function distribution(fig, [what, those], height, pick, columns, ideal = () => n
     const sets = shownRuns().map((run) => ({ run, set: pick(viewOf(run)) })).filter(({ set }) => set && set[measure.key].x.length);
     const curves = sets.map(({ run, set }) => ({ run, set, points: curvePoints(set[measure.key], set) }));
     const empty = measure.key === "time" && sets.length ? ideal() : null;
+    fig.keys.hidden = !empty;
     if (empty) curves.push({ run: null, set: empty, points: curvePoints(empty.time, empty, DATA.grid) });
     const smallest = Math.min(...curves.map(({ points }) => points[0][0]));
     const largest = Math.max(...curves.map(({ points }) => points[points.length - 1][0]));

@@ -1,18 +1,36 @@
 // Inside a run: queues over time with their drops and who held the buffer, the flows that were hurt most, traced flows, collectives.
 
 /** Those of a run, one for each of the first seeds. */
-const detailsOf = (run) => DATA.details[run].filter((detail) => detail);
-/** That of the chosen seed, else that of the first. */
-const detailOf = (run) => (seedChosen !== null && DATA.details[run][seedChosen]) || detailsOf(run)[0];
+const detailsOf = (run) => DATA.details[run];
+/** Packets dropped, or lost on failed links, in a map. */
+const droppedIn = ({ map }) => map.queues.reduce((sum, queue) => sum + totalOf(queue), 0);
+const totalOf = (queue) => queue.drops.reduce((sum, drop) => sum + dropped(drop), 0);
+/** Whether a seed is shown from inside: the chosen one is; else the first one with drops, or the first one. */
+const isInside = (run, seed) => seed === (seedChosen === null
+  ? (detailsOf(run).find((detail) => droppedIn(detail)) || detailsOf(run)[0] || {}).seed : DATA.singles[seedChosen]);
+/** What is shown of the inside of a run; undefined if the chosen seed is not among the first ones. */
+const detailOf = (run) => detailsOf(run).find(({ seed }) => isInside(run, seed));
 /** The runs that have something with some seed. */
 const runsWith = (has) => RUNS.map((_, run) => run).filter((run) => detailsOf(run).some(has));
-/** Which seeds are shown. */
-function seedsInside() {
-  const count = Math.max(...DATA.details.map((details) => details.length));
-  if (count < 2) return RUNS.some((run) => run.seeds > 1) ? "The first seed of each run. " : "";
-  const left = count < DATA.seeds ? ` (one of the first ${count})` : "";
-  return `One seed of each run: the first, or the one that is chosen above${left}. `;
+/** The place, among runs, of the first that shows something to begin with. */
+const firstWith = (runs, has) => Math.max(0, runs.findIndex((run) => has(detailOf(run))));
+/** Seeds that a page can have too many of to show them all from inside. */
+const seedsInside = DATA.details.some((details) => details.length < DATA.seeds) && Math.max(...DATA.details.map((details) => details.length));
+const fewSeeds = seedsInside ? `Of the first ${seedsInside > 1 ? `${seedsInside} seeds` : "seed"}. ` : "";
+/** A run and its seed, behind a title. */
+function runAndSeed(run) {
+  const detail = detailOf(run);
+  const parts = [RUNS.length > 1 ? RUNS[run].label : "", DATA.seeds > 1 ? `seed ${detail ? detail.seed : DATA.singles[seedChosen]}` : ""];
+  return parts.filter(Boolean).join(", ");
 }
+/** The same for plots of several runs. */
+function seedsOf(runs) {
+  const seeds = [...new Set(runs.map(detailOf).filter(Boolean).map(({ seed }) => seed))];
+  return DATA.seeds > 1 ? `seed ${(seeds.length ? seeds : [DATA.singles[seedChosen]]).join(", ")}` : "";
+}
+/** What is said where the chosen seed is not shown from inside. */
+const notInside = (run) => `The page has no inside of ${RUNS[run].label} with seed ${DATA.singles[seedChosen]}. Choose seed ${
+  detailsOf(run).map(({ seed }) => seed).join(", ")} above.`;
 
 /** Failures and repairs of all runs, each once, by time: they are marked on every time axis. */
 const CHANGES = RUNS.flatMap((_, run) => detailsOf(run).flatMap((detail) => detail.changes))
@@ -56,33 +74,41 @@ function drawChanges(parent, marks, box) {
 function queueMap() {
   const having = runsWith(({ map }) => map.queues.length);
   if (!having.length) return null;
-  const fig = figure("map", "Queues over time, and who held the buffer", `${seedsInside()}The queues with most drops, then the longest ones, until the last packet that waited. `
-    + "A cell is as dark as the queue was long; red: packets were dropped, more for more of them; on the right all drops of the queue. Click a cell, or move with the arrow keys.");
-  const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => plot.draw());
+  const fig = figure("map", "Queues over time, and who held the buffer",
+    `${fewSeeds}The queues with most drops, then the longest ones, until the last packet that waited. Click a cell, or move with the arrow keys.`);
+  fig.pooled = null;
+  const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => draw(), firstWith(having, (detail) => detail && droppedIn(detail)));
   const side = html("div", { class: "held", "aria-live": "polite" });
-  fig.host.after(side);
+  const keys = html("div", { class: "keys" });
+  fig.host.after(keys, side);
   let [chosen, drawn] = [null, null];
   const plot = { fig, draw };
-  redraws.push(draw);
+  redraws.push(() => draw());
   followWidth(plot);
 
-  function draw() {
+  /** Draws; with a chosen cell, the keyboard stays with the map. */
+  function draw(cell) {
     hideTip();
-    const { map } = detailOf(having[run()]);
-    if (!map.queues.length) {
-      fig.host.replaceChildren(html("p", { class: "note" }, "No queue was recorded with this seed."));
-      side.replaceChildren();
+    const index = having[run()];
+    fig.about(runAndSeed(index));
+    const detail = detailOf(index);
+    const map = detail && detail.map;
+    plot.width = fig.host.clientWidth;
+    fig.note.hidden = !map || !map.queues.length;
+    if (fig.note.hidden) {
+      fig.host.replaceChildren(html("p", { class: "note" }, map ? nothing(index) : notInside(index)));
+      [keys, side, fig.numbers].forEach((part) => part.replaceChildren());
       return;
     }
     if (map !== drawn) [chosen, drawn] = [worst(map), map];
-    plot.width = fig.host.clientWidth;
+    if (cell) chosen = cell;
     const width = Math.max(320, plot.width);
     const letters = Math.max(...map.queues.map(({ name }) => name.length));
     const left = Math.min(width * 0.36, 16 + letters * 6.4);
     const row = 17;
-    const totals = map.queues.map((queue) => queue.drops.reduce((sum, drop) => sum + dropped(drop), 0));
-    const totalText = (total) => (total ? `${whole(total)} dropped` : "");
-    const counts = Math.max(...totals.map((total) => totalText(total).length));
+    const totals = map.queues.map(totalOf);
+    const totalText = (total, queue) => (total ? `${whole(total)} ${queue.lost ? "lost" : "dropped"}` : "");
+    const counts = Math.max(...totals.map((total, place) => totalText(total, map.queues[place]).length));
     const box = { left, right: width - 14 - counts * 7 };
     const x = scale([0, map.end], [box.left, box.right]);
     const marks = changeMarks(x, box);
@@ -96,13 +122,16 @@ function queueMap() {
     const wide = (box.right - box.left) / bins;
     const longest = Math.max(1, ...map.queues.flatMap((queue) => queue.longest));
     const most = Math.max(1, ...map.queues.flatMap((queue) => queue.drops.map(dropped)));
-    map.queues.forEach((queue, index) => {
-      const y = box.top + row * index;
+    map.queues.forEach((queue, place) => {
+      const y = box.top + row * place;
       const group = svg(drawing, "g");
       const shown = Math.floor((left - 12) / 6.1);
       const name = queue.name.length > shown ? `${queue.name.slice(0, shown - 1)}\u2026` : queue.name;
       svg(group, "text", { class: "label", x: left - 7, y: y + 12, "text-anchor": "end" }, name);
-      svg(group, "text", { class: "label", x: box.right + 7, y: y + 12 }, totalText(totals[index]));
+      svg(group, "text", { class: "label", x: box.right + 7, y: y + 12 }, totalText(totals[place], queue));
+      if (isUnknown(queue)) {
+        svg(group, "path", { class: "unknown", d: `M${box.left} ${y + row / 2}H${box.right}` });
+      }
       queue.longest.forEach((length, bin) => {
         if (length) {
           const style = `fill:var(--c0);fill-opacity:${(0.12 + 0.88 * (length / longest)).toFixed(2)}`;
@@ -111,8 +140,8 @@ function queueMap() {
       });
       for (const drop of queue.drops) {
         const high = 4 + (row - 6) * Math.sqrt(dropped(drop) / most);
-        const place = { x: (box.left + wide * drop[0]).toFixed(2), y: (y + row - 1 - high).toFixed(2) };
-        svg(group, "rect", { class: "dropped", ...place, width: Math.max(2, wide).toFixed(2), height: high.toFixed(2) });
+        const at = { x: (box.left + wide * drop[0]).toFixed(2), y: (y + row - 1 - high).toFixed(2) };
+        svg(group, "rect", { class: "dropped", ...at, width: Math.max(2, wide).toFixed(2), height: high.toFixed(2) });
       }
     });
     const frame = { x: box.left + wide * chosen.bin, y: box.top + row * chosen.queue, width: Math.max(3, wide), height: row };
@@ -134,32 +163,45 @@ function queueMap() {
       return { queue: Math.floor((py - box.top) / row), bin };
     };
     drawing.addEventListener("pointermove", (event) => {
-      const cell = cellAt(event);
-      if (!cell) { hideTip(); return; }
-      const queue = map.queues[cell.queue];
-      const drop = queue.drops.find(([bin]) => bin === cell.bin);
-      const rows = [{ cells: ["Longest", bytes(queue.longest[cell.bin])] }, { cells: ["Threshold", orDash(bytes, queue.threshold[cell.bin])] },
-        ...(drop ? drop[1].map(([reason, count]) => ({ cells: [`Dropped: ${reason}`, whole(count)] })) : [])];
-      showTip(event, `${queue.name}, ${time(map.end * cell.bin / bins)}`, null, rows);
+      const at = cellAt(event);
+      if (!at) { hideTip(); return; }
+      const queue = map.queues[at.queue];
+      const drop = queue.drops.find(([bin]) => bin === at.bin);
+      const size = (name, value) => ({ cells: [name, value === null ? "not recorded" : bytes(value)] });
+      const rows = [...(queue.lost ? [] : [size("Longest", queue.longest[at.bin])]),
+        ...(queue.threshold[at.bin] === null ? [] : [size("Lowest threshold", queue.threshold[at.bin])]),
+        ...(drop ? drop[1].map(([reason, count]) => ({ cells: [`${queue.lost ? "Lost" : "Dropped:"} ${reason}`, whole(count)] })) : [])];
+      showTip(event, `${queue.name}, ${time(map.end * at.bin / bins)}`, null, rows);
     });
     drawing.addEventListener("pointerleave", hideTip);
     drawing.addEventListener("click", (event) => {
-      const cell = cellAt(event);
-      if (cell) { chosen = nearest(map.queues[cell.queue], cell); draw(); }
+      const at = cellAt(event);
+      if (at) draw(nearest(map.queues[at.queue], at));
     });
     drawing.addEventListener("keydown", (event) => {
       const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
       if (!move) return;
       event.preventDefault();
       const within = (value, count) => Math.min(count - 1, Math.max(0, value));
-      chosen = { queue: within(chosen.queue + move[0], map.queues.length), bin: within(chosen.bin + move[1], bins) };
-      draw();
-      fig.host.querySelector("svg").focus({ preventScroll: true });
+      draw({ queue: within(chosen.queue + move[0], map.queues.length), bin: within(chosen.bin + move[1], bins) });
     });
     fig.host.replaceChildren(drawing);
+    if (cell) drawing.focus({ preventScroll: true });
+    const shown = [
+      [map.queues.some((queue) => queue.longest.some((length) => length)), "var(--c0)", "Length: darker is longer", true],
+      [totals.some((total) => total), "var(--drop)", "Dropped or lost: higher is more", true],
+      [map.queues.some(isUnknown), "var(--muted)", "Length not recorded, but at drops", false],
+    ].filter(([is]) => is);
+    keys.replaceChildren(...shown.map(([, stroke, name, filled]) => html("span", { class: "key" }, swatch(stroke, filled ? undefined : "2 3", filled), name)));
     side.replaceChildren(...explain(map, bins));
-    fillNumbers(fig, ["Queue", "Longest", "Drops", "Reasons"], map.queues.map((queue, index) => [queue.name, bytes(Math.max(...queue.longest)),
-      whole(totals[index]), reasons(queue.drops.map((drop) => drop[1]))]));
+    fillNumbers(fig, ["Queue", "Longest", "Dropped or lost", "Reasons"], map.queues.map((queue, place) => [queue.name,
+      queue.lost ? "\u2013" : bytes(Math.max(...queue.longest)), whole(totals[place]), reasons(queue.drops.map((drop) => drop[1]))]));
+  }
+
+  /** Why there is nothing to show. */
+  function nothing(index) {
+    const others = detailsOf(index).filter((detail) => detail.map.queues.length).map(({ seed }) => seed);
+    return `No packet was dropped with this seed, and no queue was recorded.${others.length ? ` There is something to see with seed ${others.join(", ")}.` : ""}`;
   }
 
   /** The stretch with most drops, or where a queue was longest. */
@@ -167,7 +209,9 @@ function queueMap() {
     let best = { queue: 0, bin: 0, weight: -1 };
     map.queues.forEach((queue, index) => {
       for (const drop of queue.drops) {
-        if (dropped(drop) > best.weight) best = { queue: index, bin: drop[0], weight: dropped(drop) };
+        // What links lost has no queue and no buffer to look at.
+        const weight = queue.lost ? 0 : dropped(drop);
+        if (weight > best.weight) best = { queue: index, bin: drop[0], weight };
       }
     });
     if (best.weight < 0) best.bin = map.queues[0].longest.indexOf(Math.max(...map.queues[0].longest));
@@ -187,45 +231,74 @@ function queueMap() {
     const from = map.end * chosen.bin / bins;
     const title = html("h4", {}, `${queue.name}, ${time(from)} to ${time(from + map.end / bins)}`);
     const line = html("div", { class: "host" });
+    if (queue.lost) {
+      return [title, html("p", {}, drop ? `Lost: ${reasons([drop[1]])}.` : "Nothing lost."), html("p", { class: "note" },
+        "Packets that were on a link when it failed, or that were sent on it while it did not work. No buffer dropped them.")];
+    }
     small(line, queue, map, bins, from);
-    const facts = [`Longest ${bytes(queue.longest[chosen.bin])}`];
-    if (queue.threshold[chosen.bin] !== null) facts.push(`threshold ${bytes(queue.threshold[chosen.bin])}`);
+    const length = queue.longest[chosen.bin];
+    const facts = [length === null ? "Length not recorded" : `Longest ${bytes(length)}`];
+    if (queue.threshold[chosen.bin] !== null) facts.push(`lowest threshold ${bytes(queue.threshold[chosen.bin])}`);
     facts.push(drop ? `dropped: ${reasons([drop[1]])}` : "nothing dropped");
     const held = drop && drop[2] !== null ? map.holders[drop[2]] : null;
-    return [title, html("p", {}, `${facts.join(", ")}.`), line, held ? holders(held)
+    return [title, html("p", {}, `${facts.join(", ")}.`), line, ...(drop && drop[3] ? [html("p", { class: "drop" }, oneDrop(drop, queue))] : []), held ? holders(held)
       : html("p", { class: "note" }, drop ? "Who held the buffer was not recorded." : "Choose a red cell to see who held the buffer when packets were dropped.")];
+  }
+
+  /** One drop in words: what, why, and how long the queue and its threshold were. */
+  function oneDrop([, byReason, , [at, flow, length, reason, queued, threshold, used]]) {
+    const of = byReason.reduce((sum, [, count]) => sum + count, 0) > 1 ? "One of them: at" : "At";
+    return `${of} ${time(at)}, a packet of ${bytes(length)} of ${flow}: ${reason}. The queue had ${bytes(queued)}; ${
+      threshold === null ? "it had no threshold" : `its threshold was ${bytes(threshold)}`}. The buffer held ${bytes(used)}.`;
   }
 
   function small(line, queue, map, bins, from) {
     const box = { left: 62, right: Math.max(300, fig.host.clientWidth) - 14 };
-    const top = Math.max(1, ...queue.longest, ...queue.threshold.filter((value) => value !== null)) * 1.1;
+    const known = (values) => values.filter((value) => value !== null);
+    const top = Math.max(1, ...known(queue.longest), ...known(queue.threshold)) * 1.1;
     const x = scale([0, map.end], [box.left, box.right]);
     const marks = changeMarks(x, box);
     box.top = 8 + roomFor(marks);
     box.bottom = box.top + 120;
-    const [width, height] = [box.right + 14, box.bottom + 22];
+    const [width, height] = [box.right + 14, box.bottom + 38];
     const y = scale([0, top], [box.bottom, box.top]);
     const drawing = svg(null, "svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Length and threshold of ${queue.name}` });
     const words = svg(drawing, "g", { class: "ticks" });
     for (const value of linearTicks([0, top], 3)) {
       svg(words, "text", { x: box.left - 7, y: y.at(value) + 4, "text-anchor": "end" }, round(bytes(value)));
     }
+    const axis = unitAxis("Time", TIME_UNITS, [0, map.end]);
+    for (const value of linearTicks([0, map.end], (box.right - box.left) / 85)) {
+      svg(words, "text", { x: x.at(value).toFixed(1), y: box.bottom + 15, "text-anchor": "middle" }, axis.tick(value));
+    }
+    svg(words, "text", { class: "name", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, axis.label);
     const points = (values) => values.map((value, bin) => [map.end * (bin + 0.5) / bins, value]);
-    for (const [values, stroke] of [[queue.longest, "var(--c0)"], [queue.threshold, "var(--c2)"]]) {
+    const lines = [["Length", queue.longest, "var(--c0)"], ["Threshold", queue.threshold, "var(--c2)"]].filter(([, values]) => known(values).length);
+    for (const [, values, stroke] of lines) {
       for (const piece of pieces(points(values))) {
-        const path = piece.map(([px, py], index) => `${index ? "L" : "M"}${x.at(px).toFixed(1)} ${y.at(py).toFixed(1)}`).join("");
-        svg(drawing, "path", { class: "line fine", d: path, style: `stroke:${stroke}` });
+        if (queue.sampled) {
+          const path = piece.map(([px, py], index) => `${index ? "L" : "M"}${x.at(px).toFixed(1)} ${y.at(py).toFixed(1)}`).join("");
+          svg(drawing, "path", { class: "line fine", d: path, style: `stroke:${stroke}` });
+          continue;
+        }
+        // Only the instants of drops are known: nothing is drawn between them.
+        for (const [px, py] of piece) svg(drawing, "circle", { cx: x.at(px).toFixed(1), cy: y.at(py).toFixed(1), r: 2.5, style: `fill:${stroke}` });
       }
     }
     for (const [bin] of queue.drops) svg(drawing, "path", { class: "drops", d: `M${x.at(map.end * (bin + 0.5) / bins).toFixed(1)} ${box.top}v7` });
     svg(drawing, "path", { class: "cross", d: `M${x.at(from + map.end / bins / 2).toFixed(1)} ${box.top}V${box.bottom}` });
     svg(drawing, "path", { class: "axis", d: `M${box.left} ${box.top}V${box.bottom}H${box.right}` });
     drawChanges(drawing, marks, box);
-    const keys = html("p", { class: "keys" }, swatch("var(--c0)"), "Length ", swatch("var(--c2)"), "Threshold ", swatch("var(--drop)"), "Drops");
-    line.append(drawing, keys);
+    const shown = lines.map(([name, , stroke]) => [name, stroke]).concat(queue.drops.length ? [["Drops", "var(--drop)"]] : []);
+    const named = shown.map(([name, stroke]) => html("span", { class: "key" }, swatch(stroke), name));
+    const unknown = isUnknown(queue) ? [html("span", { class: "key" }, "Between drops the length was not recorded; measure.queues in the scenario records it.")] : [];
+    line.append(drawing, html("div", { class: "keys" }, ...named, ...unknown));
   }
   return fig;
 }
+
+/** Whether the length of a queue is known at its drops only. */
+const isUnknown = (queue) => !queue.sampled && !queue.lost;
 
 const dropped = ([, byReason]) => byReason.reduce((sum, [, count]) => sum + count, 0);
 
@@ -254,25 +327,44 @@ function holders(parts) {
     html("thead", {}, html("tr", {}, ...["Flow", "Class", "Bytes", "Share", ""].map((name) => html("th", {}, name)))), html("tbody", {}, ...rows)));
 }
 
+/** What slowed a flow: the parts of its time with most of it, the hop where it queued longest, and what happened to its packets. */
+function inWords({ name, fct, ideal, parts, hops, note }) {
+  const most = parts.filter(([, spent]) => spent > 0.05 * fct).sort((a, b) => b[1] - a[1]);
+  const [hop, spent] = hops.reduce((best, of) => (of[1] > best[1] ? of : best), ["", 0]);
+  const at = spent > 0.05 * fct ? `, most of it at ${hop}` : "";
+  const told = most.map(([part, took]) => `${percent(took / fct)} ${part}${part === "queueing" ? at : ""}`);
+  return `The slowest: ${name} took ${time(fct)}, ${plain(fct / ideal)} times as long as on the empty network. ${
+    told.length ? `${told.join("; ")}. ` : ""}Its packets: ${note}.`;
+}
+
 /** The flows that were hurt most, each as a bar of where its time went. */
 function hurtFlows() {
   const having = runsWith(({ hurt }) => hurt.length);
   if (!having.length) return null;
   const took = having.flatMap(detailsOf).flatMap(({ hurt }) => hurt.flatMap(({ parts }) => parts.filter(([, spent]) => spent > 0)));
   const names = [...new Set(took.map(([name]) => name))];
-  const fig = figure("hurt", "The flows that were hurt most, and where their time went", `${seedsInside()}The flows with the largest slowdown. ${names.length
+  const fig = figure("hurt", "The flows that were hurt most, and where their time went", `${fewSeeds}The flows with the largest slowdown; the number is the slowdown. ${names.length
     ? "The packet that completed a flow is followed back; the time before it was sent is told by what the sender waited for."
     : "Set measure.breakdown = true in the scenario to see where their time went."}`);
-  const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => plot.draw());
+  fig.pooled = null;
+  const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => plot.draw(), firstWith(having, (detail) => detail && droppedIn(detail)));
   const filled = (name) => fill(names.indexOf(name));
+  const worst = html("p", { class: "worst" });
+  fig.host.after(worst);
   const plot = new RowPlot(fig, () => {
-    const flows = detailOf(having[run()]).hurt;
+    const index = having[run()];
+    fig.about(runAndSeed(index));
+    const detail = detailOf(index);
+    const flows = detail ? detail.hurt : [];
+    const took = names.filter((name) => flows.some(({ parts }) => parts.some((part) => part[0] === name && part[1] > 0)));
+    fig.keys.replaceChildren(...took.map((name) => html("span", { class: "key" }, swatch(filled(name), undefined, true), name)));
+    worst.textContent = flows.length ? inWords(flows[0]) : "";
     const unsplit = ({ parts, fct }) => (parts.length ? parts : [["not recorded", fct]]);
-    fillNumbers(fig, ["Flow", "Completion", "Ideal", "Slowdown", ...names, "Queueing by hop", ""], flows.map((flow) => [flow.name, time(flow.fct),
-      time(flow.ideal), plain(flow.fct / flow.ideal), ...names.map((name) => time((flow.parts.find((part) => part[0] === name) || [0, 0])[1])),
+    fillNumbers(fig, ["Flow", "Completion", "Ideal", "Slowdown", ...took, "Queueing by hop", ""], flows.map((flow) => [flow.name, time(flow.fct),
+      time(flow.ideal), plain(flow.fct / flow.ideal), ...took.map((name) => time((flow.parts.find((part) => part[0] === name) || [0, 0])[1])),
       flow.hops.map(([name, spent]) => `${name} ${time(spent)}`).join(", "), flow.note]));
     return {
-      empty: "No flow is complete.",
+      empty: detail ? "No flow is complete." : notInside(index),
       summary: flows.map((flow) => `${flow.name}: ${plain(flow.fct / flow.ideal)} times its ideal time`).join(". "),
       x: { label: "Completion time", units: TIME_UNITS, domain: [0, Math.max(1e-3, ...flows.map(({ fct }) => fct)) * 1.12] },
       rows: flows.map((flow) => ({
@@ -298,7 +390,6 @@ function hurtFlows() {
       })),
     };
   });
-  fig.keys.append(...names.map((name) => html("span", { class: "chip plain" }, swatch(filled(name), undefined, true), name)));
   fig.savedKeys = () => names.map((name) => ({ name, colour: filled(name), filled: true }));
   return fig;
 }
@@ -324,11 +415,13 @@ function rates({ t, acked }) {
 function tracedFlows() {
   const having = runsWith(({ traced }) => traced.some(({ t }) => t.length));
   if (!having.length) return null;
-  const fig = figure("traced", "Traced flows", `${seedsInside()}What the sender knew after each reply. Drag to zoom, double click to reset.`);
+  const fig = figure("traced", "Traced flows", `${fewSeeds}What the sender knew after each reply. Drag to zoom, double click to reset.`);
+  fig.pooled = null;
   const names = [...new Set(having.flatMap(detailsOf).flatMap(({ traced }) => traced.map(({ name }) => name)))];
   const plot = new LinePlot(fig, 300, () => {
     const measure = TRACED[what()];
-    const shown = having.filter((run) => !hiddenRuns.has(run));
+    const shown = having.filter((run) => !hiddenRuns.has(run) && detailOf(run));
+    fig.about(seedsOf(shown));
     const flows = shown.map((run) => ({ run, flow: detailOf(run).traced.find(({ name }) => name === names[which()]) })).filter(({ flow }) => flow && flow.t.length);
     const series = flows.map(({ run, flow }) => {
       const values = measure.of(flow);
@@ -362,10 +455,12 @@ function tracedFlows() {
 function collectiveTimes() {
   const having = runsWith(({ collectives }) => collectives.length);
   if (!having.length) return null;
-  const fig = figure("collectives", "Completion times of collectives", `${seedsInside()}From the start of a round's first flow to the arrival of its last.`);
+  const fig = figure("collectives", "Completion times of collectives", `${fewSeeds}From the start of a round's first flow to the arrival of its last.`);
+  fig.pooled = null;
   const names = [...new Set(having.flatMap(detailsOf).flatMap(({ collectives }) => collectives.map(([workload]) => workload)))];
   const plot = new LinePlot(fig, 260, () => {
-    const shown = having.filter((run) => !hiddenRuns.has(run));
+    const shown = having.filter((run) => !hiddenRuns.has(run) && detailOf(run));
+    fig.about(seedsOf(shown));
     const series = shown.map((run) => ({ run, colour: colour(run), dash: dash(run), markers: true,
       points: detailOf(run).collectives.filter(([workload]) => workload === names[which()]).map(([, number, took]) => [number, took]) }));
     const known = series.flatMap(({ points }) => points.filter(([, took]) => took !== null));

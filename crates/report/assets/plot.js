@@ -288,10 +288,13 @@ class RowPlot {
       return;
     }
     const width = Math.max(320, this.width);
-    const named = view.rows.filter((row) => row.name);
+    const named = view.rows.filter((row) => row.name && !row.heading);
     const longest = Math.max(...named.map((row) => row.name.length), 4);
-    const left = Math.min(width * 0.34, 20 + longest * 6.9);
-    const total = view.rows.reduce((sum, row) => sum + row.height, 0);
+    // Names that are too long for a column of their own stand above their rows.
+    const above = 20 + longest * 6.9 > width * 0.34 ? 16 : 0;
+    const left = above ? 12 : 20 + longest * 6.9;
+    const highOf = (row) => row.height + (row.name && !row.heading ? above : 0);
+    const total = view.rows.reduce((sum, row) => sum + highOf(row), 0);
     const box = { left, right: width - (view.margin || 16), top: 8, bottom: 8 + total };
     const height = box.bottom + 44;
     const drawing = svg(null, "svg", {
@@ -310,22 +313,23 @@ class RowPlot {
     svg(words, "text", { class: "name", x: (box.left + box.right) / 2, y: box.bottom + 36, "text-anchor": "middle" }, axis.label);
     let top = box.top;
     for (const row of view.rows) {
-      const middle = top + row.height / 2;
+      const height = highOf(row);
+      const middle = top + height - row.height / 2;
       const group = svg(drawing, "g", { "data-run": row.run });
       if (row.rule) svg(group, "path", { class: "rule", d: `M4 ${top}H${box.right}` });
       if (row.name) {
-        const letters = Math.floor((left - 14) / 6.2);
+        const letters = Math.floor((above || row.heading ? width - 20 : left - 14) / 6.2);
         const name = row.name.length > letters ? `${row.name.slice(0, letters - 1)}\u2026` : row.name;
-        svg(group, "text", { class: row.heading ? "label heading" : "label", x: row.heading ? 4 : left - 8, y: middle + 4,
-          "text-anchor": row.heading ? "start" : "end" }, name);
+        const place = row.heading ? { x: 4, y: middle + 4 } : above ? { x: left, y: top + 13 } : { x: left - 8, y: middle + 4, "text-anchor": "end" };
+        svg(group, "text", { class: row.heading ? "label heading" : "label", ...place }, name);
       }
       if (row.draw) row.draw(group, x, middle, row.height);
       if (row.tip) {
-        const area = svg(group, "rect", { class: "target", x: 0, y: top, width, height: row.height });
+        const area = svg(group, "rect", { class: "target", x: 0, y: top, width, height });
         area.addEventListener("pointermove", (event) => showTip(event, ...row.tip()));
         area.addEventListener("pointerleave", hideTip);
       }
-      top += row.height;
+      top += height;
     }
     svg(drawing, "path", { class: "axis", d: `M${box.left} ${box.top}V${box.bottom}H${box.right}` });
     host.replaceChildren(drawing);

@@ -19,18 +19,19 @@ const TIMELINE = [
 
 function bufferOverTime() {
   const { names, all, runs } = DATA.timeline;
-  const having = RUNS.map((_, run) => run).filter((run) => runs[run].some((series) => series.t.length));
+  const having = RUNS.map((_, run) => run).filter((run) => runs[run].some(({ series }) => series.some((of) => of.t.length)));
   if (!having.length) return null;
-  const seeds = RUNS.some((run) => run.seeds > 1);
   const fig = figure("timeline", "Buffer over time", (names.length < all ? `The ${names.length} fullest of ${all} buffers. ` : "")
-    + (seeds ? "The first seed of each run. " : "")
-    + "Until the last packet that waited. Ticks on the upper edge mark drops. Drag to zoom, double click to reset.");
+    + `${fewSeeds}Until the last packet that waited. Drag to zoom, double click to reset.`);
+  fig.pooled = null;
   const hiddenKeys = new Set();
   const several = having.length > 1;
   const together = several ? ["All runs: buffer in use", "All runs: longest queue"] : [];
-  const named = (run) => (RUNS[run].seeds > 1 ? `${RUNS[run].label}, seed ${DATA.timeline.seeds[run]}` : RUNS[run].label);
-  const modes = [...having.map(named), ...together];
-  const seriesOf = (run) => runs[run].find((series) => series.name === names[place()]);
+  const modes = [...having.map((run) => RUNS[run].label), ...together];
+  const seriesOf = (run) => {
+    const shown = runs[run].find(({ seed }) => isInside(run, seed));
+    return shown && shown.series.find((series) => series.name === names[place()]);
+  };
   const plot = new LinePlot(fig, 340, () => {
     const single = mode() < having.length;
     const key = mode() === having.length + 1 ? "longest" : "used";
@@ -46,10 +47,12 @@ function bufferOverTime() {
     const from = Math.min(...ends.map(([start]) => start));
     const to = Math.max(...ends.map(([, end]) => end));
     const top = fit() === 0 ? Math.max(size, peak) : peak;
-    fig.keys.hidden = !single;
+    fig.about(single ? runAndSeed(having[mode()]) : seedsOf(chosen.map(({ run }) => run)));
+    const drawn = (key) => chosen.some(({ of }) => of[key].some((value) => value));
+    [...fig.keys.children].forEach((button, index) => { button.hidden = !single || !drawn(keys[index].key); });
     numbers(chosen);
     return {
-      empty: "This buffer was not recorded in the runs shown.",
+      empty: single && !detailOf(having[mode()]) ? notInside(having[mode()]) : "This buffer was not recorded in the runs shown.",
       summary: chosen
         .map(({ run, of }) => `${RUNS[run].label}: at most ${bytes(Math.max(...of.used))} of ${bytes(of.size)}.`).join(" "),
       x: { label: "Time", units: TIME_UNITS, domain: [from, to > from ? to : from + 1] },
@@ -106,7 +109,7 @@ function bufferOverTime() {
   const mode = choice(fig, "Run", modes, () => plot.fresh());
   const place = choice(fig, "Buffer", names, () => plot.fresh());
   const fit = choice(fig, "Height", ["Whole buffer", "Highest use"], () => plot.fresh());
-  const keys = [...TIMELINE, { key: "drops", name: "Drops", colour: "var(--drop)" }];
+  const keys = [...TIMELINE, { key: "drops", name: "Drops, on the upper edge", colour: "var(--drop)" }];
   const runKeys = fig.savedKeys;
   fig.savedKeys = () => (mode() < having.length ? keys.filter(({ key }) => !hiddenKeys.has(key)) : runKeys());
   const marked = keys.map((key) => ({ ...key, mark: swatch(key.colour) }));

@@ -105,11 +105,12 @@ fn queries(random: &mut Random, count: usize, harm: f64) -> Vec<QueryPoint> {
 
 /// Two leaves with four hosts each under two spines, one of which fails.
 fn network() -> NetworkView {
-    let node = |name: String, level, fails| NodeView { name, level, is_host: level == 0, fails };
+    let changes = |fails| if fails { vec![(0.012, false), (0.0122, true), (0.0199, false)] } else { Vec::new() };
+    let node = |name: String, level, fails| NodeView { name, level, is_host: level == 0, changes: changes(fails) };
     let mut nodes: Vec<NodeView> = (0..8).map(|host| node(format!("host{host}"), 0, false)).collect();
     nodes.extend((0..2).map(|leaf| node(format!("leaf{leaf}"), 1, false)));
     nodes.extend((0..2).map(|spine| node(format!("spine{spine}"), 2, spine == 1)));
-    let link = |a, b, rate_bps| LinkView { a, b, rate_bps, fails: b == 11 };
+    let link = |a, b, rate_bps| LinkView { a, b, rate_bps, changes: changes(b == 11) };
     let mut links: Vec<LinkView> = (0..8).map(|host| link(host, 8 + host / 4, 25e9)).collect();
     links.extend([(8, 10), (8, 11), (9, 10), (9, 11)].map(|(a, b)| link(a, b, 100e9)));
     NetworkView { summary: "Nodes: 8 hosts, 2 leaves, 2 spines".to_owned(), nodes, links }
@@ -138,9 +139,12 @@ fn detail(random: &mut Random, policy: &Policy) -> Detail {
                 detail.holders.push(parts.collect());
                 detail.drops.push(DropPoint {
                     at_s,
-                    queue: name.clone(),
-                    reason: if random.unit() < 0.8 { "above the threshold" } else { "buffer full" }.to_owned(),
+                    queue: name.as_str().into(),
+                    reason: if random.unit() < 0.8 { "above the threshold" } else { "buffer full" }.into(),
+                    flow: format!("flow 9 (incast, host{port}\u{2192}host{port}, 40.0 KB)").into(),
+                    bytes: 1_500,
                     queue_bytes: bytes as u64,
+                    threshold: Some((policy.alpha * (4e6 - bytes)).min(bytes)),
                     used_bytes: 2 * bytes as u64,
                     holders: Some(detail.holders.len() - 1),
                 });

@@ -33,7 +33,7 @@ fn cell(column: &Column, point: usize) -> String {
     let small = difference.map_or_else(String::new, |difference| {
         let (word, class) = words(&difference);
         let space = if word.is_empty() { "" } else { " " };
-        let text = number::difference(column.measure.kind, &difference, column.means[0]);
+        let text = column.text_of(&difference, 0);
         format!("<small{class}>{text}{space}{word}</small>")
     });
     format!("<td data-value=\"{}\"{class}>{text}{mark}{small}</td>", mean.mean)

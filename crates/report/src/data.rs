@@ -93,7 +93,7 @@ pub(crate) fn of_report(report: &Report) -> Value {
         "flowGroups": names(&of_flows, "All flows"),
         "queryGroups": names(&of_queries, "All queries"),
         "sizes": of_flows.iter().map(|group| bins::of_group(report, group, &single)).collect::<Value>(),
-        "timeline": timeline::of_report(report),
+        "timeline": timeline::of_report(report, &single),
         "details": detail::of_report(report, &single),
         "runs": runs,
     })

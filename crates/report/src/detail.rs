@@ -3,6 +3,8 @@
 
 use crate::{Detail, DropPoint, Holder, HurtFlow, Point, QueueSeries, Report, RunView, TracedFlow, seeds};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Queues in a map.
 const MOST_QUEUES: usize = 32;
@@ -17,15 +19,15 @@ struct Fineness {
 }
 
 impl Fineness {
-    fn of(points: usize, runs: usize) -> Self {
+    fn of(runs: usize) -> Self {
         let shared = |all: usize, by: usize, least: usize, most: usize| (all / by.max(1)).clamp(least, most);
-        Self { bins: shared(800, points, 40, 160), responses: shared(6_000, runs, 150, 1_500) }
+        Self { bins: shared(700, runs, 40, 160), responses: shared(6_000, runs, 150, 1_500) }
     }
 }
 
 /// How many seeds of a point are shown from inside: one of many points, more of a few, so that the page stays small.
 pub fn seeds_inside(points: usize) -> usize {
-    (10 / points.max(1)).clamp(1, 5)
+    (16 / points.max(1)).clamp(1, 5)
 }
 
 /// Seconds as the microseconds of the page, to the nanosecond.
@@ -36,25 +38,68 @@ fn us(seconds: f64) -> f64 {
 /// One stretch of time of one queue.
 #[derive(Clone, Default)]
 struct Cell {
-    longest: u64,
+    /// The longest that the queue was known to be; `None` if nothing is known.
+    longest: Option<u64>,
     threshold: Option<f64>,
-    drops: Vec<(String, u64)>,
-    /// The drop with the fullest buffer: who held it then.
-    holders: Option<(u64, usize)>,
+    drops: Vec<(Arc<str>, u64)>,
+    /// The drop that is told of: of those with holders, if there are any, that with the fullest buffer.
+    told: Option<usize>,
 }
 
 impl Cell {
-    fn drop(&mut self, drop: &DropPoint) {
-        match self.drops.iter_mut().find(|(reason, _)| *reason == drop.reason) {
+    fn sample(&mut self, bytes: u64, threshold: Option<f64>) {
+        self.longest = self.longest.max(Some(bytes));
+        let threshold = threshold.filter(|value| value.is_finite());
+        self.threshold =
+            threshold.map_or(self.threshold, |found| Some(self.threshold.map_or(found, |known| known.min(found))));
+    }
+
+    fn count(&mut self, reason: &Arc<str>) {
+        match self.drops.iter_mut().find(|(known, _)| known == reason) {
             Some((_, count)) => *count += 1,
-            None => self.drops.push((drop.reason.clone(), 1)),
+            None => self.drops.push((Arc::clone(reason), 1)),
         }
-        if let Some(holders) = drop.holders {
-            let fullest = self.holders.is_none_or(|(used, _)| drop.used_bytes > used);
-            if fullest {
-                self.holders = Some((drop.used_bytes, holders));
+    }
+
+    fn drop(&mut self, number: usize, drops: &[DropPoint]) {
+        let drop = &drops[number];
+        self.sample(drop.queue_bytes, drop.threshold);
+        self.count(&drop.reason);
+        let weight = |drop: &DropPoint| (drop.holders.is_some(), drop.used_bytes);
+        if self.told.is_none_or(|told| weight(drop) > weight(&drops[told])) {
+            self.told = Some(number);
+        }
+    }
+}
+
+/// A queue over time, or what was lost outside all queues.
+struct Row {
+    name: Arc<str>,
+    /// Whether it was sampled. If it was not, it is known at its drops only.
+    sampled: bool,
+    cells: Vec<Cell>,
+}
+
+impl Row {
+    fn new(name: &Arc<str>, bins: usize) -> Self {
+        Self { name: Arc::clone(name), sampled: false, cells: vec![Cell::default(); bins] }
+    }
+
+    /// Between two samples a queue is as long as at the first of them, and before its first packet it is empty.
+    fn hold(&mut self) {
+        let mut known = (Some(0), None);
+        for cell in self.cells.iter_mut().filter(|_| self.sampled) {
+            if cell.longest.is_none() {
+                (cell.longest, cell.threshold) = known;
             }
+            known = (cell.longest, cell.threshold);
         }
+    }
+
+    /// What is most important comes first: drops, then length.
+    fn weight(&self) -> (u64, Option<u64>) {
+        let drops = self.cells.iter().flat_map(|cell| &cell.drops).map(|(_, count)| count).sum();
+        (drops, self.cells.iter().map(|cell| cell.longest).max().flatten())
     }
 }
 
@@ -68,68 +113,94 @@ fn rounded(value: f64) -> Value {
 fn end_of(detail: &Detail) -> f64 {
     let last = |queue: &QueueSeries| queue.points.iter().rfind(|point| point.1 > 0).map(|point| point.0);
     let samples = detail.queues.iter().filter_map(last);
-    samples.chain(detail.drops.iter().map(|drop| drop.at_s)).fold(0.0, f64::max)
+    let drops = detail.drops.iter().map(|drop| drop.at_s);
+    samples.chain(drops).chain(detail.losses.iter().map(|(at, _)| *at)).fold(0.0, f64::max)
+}
+
+/// The time of a map in stretches.
+#[derive(Clone, Copy)]
+struct Bins {
+    end: f64,
+    count: usize,
+}
+
+impl Bins {
+    fn of(self, at: f64) -> usize {
+        ((at / self.end * self.count as f64) as usize).min(self.count - 1)
+    }
 }
 
 /// The queues that are shown, those with most drops and the longest ones first.
-fn chosen(detail: &Detail, bins: usize) -> Vec<(String, Vec<Cell>)> {
-    let end = end_of(detail).max(1e-12);
-    let bin = |at: f64| ((at / end * bins as f64) as usize).min(bins - 1);
-    let mut rows: Vec<(String, Vec<Cell>)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    let mut place = |name: &str, rows: &mut Vec<(String, Vec<Cell>)>| -> usize {
-        *places.entry(name.to_owned()).or_insert_with(|| {
-            rows.push((name.to_owned(), vec![Cell::default(); bins]));
+fn chosen(detail: &Detail, bins: Bins) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut places = HashMap::new();
+    let mut place = |name: &Arc<str>, rows: &mut Vec<Row>| -> usize {
+        *places.entry(Arc::clone(name)).or_insert_with(|| {
+            rows.push(Row::new(name, bins.count));
             rows.len() - 1
         })
     };
     for QueueSeries { name, points } in &detail.queues {
-        let row = place(name, &mut rows);
-        for (at, bytes, threshold) in points.iter().filter(|point| point.0 <= end) {
-            let cell = &mut rows[row].1[bin(*at)];
-            cell.longest = cell.longest.max(*bytes);
-            let lowest = |known: Option<f64>, found: f64| Some(known.map_or(found, |known| known.min(found)));
-            cell.threshold = threshold
-                .filter(|value| value.is_finite())
-                .map_or(cell.threshold, |found| lowest(cell.threshold, found));
+        let row = place(&name.as_str().into(), &mut rows);
+        rows[row].sampled = true;
+        for (at, bytes, threshold) in points.iter().filter(|point| point.0 <= bins.end) {
+            rows[row].cells[bins.of(*at)].sample(*bytes, *threshold);
         }
     }
-    for drop in &detail.drops {
+    for (number, drop) in detail.drops.iter().enumerate() {
         let row = place(&drop.queue, &mut rows);
-        let cell = &mut rows[row].1[bin(drop.at_s)];
-        cell.longest = cell.longest.max(drop.queue_bytes);
-        cell.drop(drop);
+        rows[row].cells[bins.of(drop.at_s)].drop(number, &detail.drops);
     }
-    let weight = |cells: &[Cell]| {
-        let drops: u64 = cells.iter().flat_map(|cell| &cell.drops).map(|(_, count)| count).sum();
-        (drops, cells.iter().map(|cell| cell.longest).max().unwrap_or(0))
-    };
-    rows.sort_by_cached_key(|(_, cells)| std::cmp::Reverse(weight(cells)));
+    rows.iter_mut().for_each(Row::hold);
+    rows.sort_by_cached_key(|row| std::cmp::Reverse(row.weight()));
     rows.truncate(MOST_QUEUES);
     rows
 }
 
+/// What was lost on failed links as a row of its own, by link.
+fn lost(detail: &Detail, bins: Bins) -> Option<Row> {
+    let mut row = Row::new(&"failed links".into(), bins.count);
+    detail.losses.iter().for_each(|(at, place)| row.cells[bins.of(*at)].count(place));
+    (!detail.losses.is_empty()).then_some(row)
+}
+
+/// A drop that is told of.
+fn told(drop: &DropPoint) -> Value {
+    let threshold = drop.threshold.filter(|value| value.is_finite()).map(rounded);
+    json!([us(drop.at_s), &*drop.flow, drop.bytes, &*drop.reason, drop.queue_bytes, threshold, drop.used_bytes])
+}
+
 /// The map of queues over time, and who held the buffers in the stretches with drops.
 fn map(detail: &Detail, bins: usize) -> Value {
+    let bins = Bins { end: end_of(detail).max(1e-12), count: bins };
     let rows = chosen(detail, bins);
+    let of_told = |cell: &Cell| cell.told.map(|number| &detail.drops[number]);
+    let holders_of = |cell: &Cell| of_told(cell).and_then(|drop| drop.holders);
     let mut holders = Map::new();
-    for (_, number) in rows.iter().flat_map(|(_, cells)| cells).filter_map(|cell| cell.holders) {
+    for number in rows.iter().flat_map(|row| &row.cells).filter_map(holders_of) {
         if let Some(parts) = detail.holders.get(number) {
             holders.entry(number.to_string()).or_insert_with(|| parts.iter().map(part).collect());
         }
     }
-    let row = |(name, cells): &(String, Vec<Cell>)| {
-        let drops = cells.iter().enumerate().filter(|(_, cell)| !cell.drops.is_empty());
+    let row = |row: &Row, is_lost: bool| {
+        let drops = row.cells.iter().enumerate().filter(|(_, cell)| !cell.drops.is_empty());
+        let drop = |(bin, cell): (usize, &Cell)| {
+            let reasons: Value = cell.drops.iter().map(|(reason, count)| json!([&**reason, count])).collect();
+            json!([bin, reasons, holders_of(cell), of_told(cell).map(told)])
+        };
         json!({
-            "name": name,
-            "longest": cells.iter().map(|cell| cell.longest).collect::<Vec<_>>(),
-            "threshold": cells.iter().map(|cell| cell.threshold.map(rounded)).collect::<Vec<_>>(),
-            "drops": drops.map(|(bin, cell)| json!([bin, cell.drops, cell.holders.map(|(_, number)| number)])).collect::<Value>(),
+            "name": &*row.name,
+            "sampled": row.sampled,
+            "lost": is_lost,
+            "longest": row.cells.iter().map(|cell| cell.longest).collect::<Vec<_>>(),
+            "threshold": row.cells.iter().map(|cell| cell.threshold.map(rounded)).collect::<Vec<_>>(),
+            "drops": drops.map(drop).collect::<Value>(),
         })
     };
+    let lost = lost(detail, bins);
     json!({
         "end": us(end_of(detail)),
-        "queues": rows.iter().map(row).collect::<Value>(),
+        "queues": rows.iter().map(|of| row(of, false)).chain(lost.iter().map(|of| row(of, true))).collect::<Value>(),
         "all": detail.queues.len().max(rows.len()),
         "holders": holders,
     })
@@ -176,17 +247,25 @@ fn of_detail(detail: &Detail, fineness: Fineness) -> Value {
     })
 }
 
-/// What the script draws of the first runs of each point, in the order of `singles`, the seeds that can be chosen.
+/// The runs of a point that are shown from inside: those with the first of `singles`, the seeds that can be chosen, as
+/// far as it has them; its first where none can be chosen.
+pub(crate) fn inside<'a>(report: &Report, point: &'a Point, singles: &[u64]) -> Vec<&'a RunView> {
+    match &singles[..singles.len().min(seeds_inside(report.points.len()))] {
+        [] => point.seeds.first().into_iter().collect(),
+        seeds => seeds.iter().filter_map(|seed| seeds::run_of(&point.seeds, *seed)).collect(),
+    }
+}
+
+/// What the script draws of the first runs of each point, each with its seed.
 pub(crate) fn of_report(report: &Report, singles: &[u64]) -> Value {
-    let points = report.points.len();
-    let inside = &singles[..singles.len().min(seeds_inside(points))];
-    let fineness = Fineness::of(points, points * inside.len());
-    let of_run = |run: Option<&RunView>| run.map_or(Value::Null, |run| of_detail(&run.detail, fineness));
-    let of_point = |point: &Point| match inside {
-        [] => json!([of_run(point.seeds.first())]),
-        seeds => seeds.iter().map(|seed| of_run(seeds::run_of(&point.seeds, *seed))).collect(),
+    let points: Vec<Vec<&RunView>> = report.points.iter().map(|point| inside(report, point, singles)).collect();
+    let fineness = Fineness::of(points.iter().map(Vec::len).sum());
+    let of_run = |run: &&RunView| {
+        let mut drawn = of_detail(&run.detail, fineness);
+        drawn["seed"] = json!(run.seed);
+        drawn
     };
-    report.points.iter().map(of_point).collect()
+    points.iter().map(|runs| runs.iter().map(of_run).collect::<Value>()).collect()
 }
 
 #[cfg(test)]
@@ -212,7 +291,7 @@ mod tests {
             seeds.map(|detail| detail["collectives"][0][1].as_u64().unwrap()).collect::<Vec<_>>()
         };
         assert_eq!([rounds(1, 1), rounds(1, 3), rounds(1, 9)], [vec![1], vec![1, 2, 3], vec![1, 2, 3, 4, 5]]);
-        assert_eq!([rounds(5, 9), rounds(6, 9)], [vec![1, 2], vec![1]]);
+        assert_eq!([rounds(3, 4), rounds(5, 9), rounds(9, 9)], [vec![1, 2, 3, 4], vec![1, 2, 3], vec![1]]);
     }
 
     #[test]
@@ -224,9 +303,12 @@ mod tests {
         };
         let drop = |at_s, used_bytes, holders| DropPoint {
             at_s,
-            queue: "b".to_owned(),
-            reason: "full".to_owned(),
+            queue: "b".into(),
+            reason: "full".into(),
+            flow: "flow 1".into(),
+            bytes: 3,
             queue_bytes: 7,
+            threshold: Some(8.4),
             used_bytes,
             holders: Some(holders),
         };
@@ -239,9 +321,29 @@ mod tests {
         };
         let map = map(&detail, 160);
         assert_eq!((&map["queues"][0]["name"], &map["queues"][1]["name"]), (&json!("b"), &json!("a")));
-        assert_eq!(map["queues"][0]["drops"], json!([[80, [["full", 2]], 1]]));
+        let told = json!([500_100.0, "flow 1", 3, "full", 7, 8, 200]);
+        assert_eq!(map["queues"][0]["drops"], json!([[80, [["full", 2]], 1, told]]));
         assert_eq!(map["holders"], json!({ "1": [["flow 2", 1, 5]] }), "others are not in the page");
-        assert_eq!(map["queues"][1]["longest"][0], 900);
-        assert_eq!(map["queues"][1]["threshold"], json!([vec![json!(10)], vec![Value::Null; 160 - 1]].concat()));
+        let threshold = |bin: usize| map["queues"][0]["threshold"][bin].clone();
+        assert_eq!([threshold(79), threshold(80), threshold(81)], [10, 8, 8].map(|bytes| json!(bytes)));
+        // Between two samples the queue is as long as at the first.
+        let longest = |bin: usize| map["queues"][1]["longest"][bin].clone();
+        assert_eq!([longest(0), longest(158), longest(159)], [900, 900, 450].map(|bytes| json!(bytes)));
+    }
+
+    #[test]
+    fn lengths_between_the_drops_of_a_queue_that_was_not_sampled_are_unknown() {
+        let drop = |at_s, queue_bytes| DropPoint { at_s, queue: "q".into(), queue_bytes, ..DropPoint::default() };
+        let losses =
+            vec![(0.25, "on a\u{2192}b".into()), (0.25, "on b\u{2192}a".into()), (0.75, "on a\u{2192}b".into())];
+        let detail = Detail { drops: vec![drop(0.5, 70), drop(1.0, 50)], losses, ..Detail::default() };
+        let map = map(&detail, 4);
+        assert_eq!(map["queues"][0]["longest"], json!([null, null, 70, 50]));
+        assert_eq!((&map["queues"][0]["sampled"], &map["queues"][0]["lost"]), (&json!(false), &json!(false)));
+        // What links lost is a row of its own, behind the queues.
+        let lost = &map["queues"][1];
+        assert_eq!((&lost["name"], &lost["lost"]), (&json!("failed links"), &json!(true)));
+        let by_link = json!([["on a\u{2192}b", 1], ["on b\u{2192}a", 1]]);
+        assert_eq!(lost["drops"], json!([[1, by_link, null, null], [3, [["on a\u{2192}b", 1]], null, null]]));
     }
 }

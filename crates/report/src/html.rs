@@ -1,6 +1,8 @@
 //! The page around the tables, the plots and the data.
 
+use crate::measures::Column;
 use crate::{Report, compare, data, measures, network, seeds, tables};
+use forebay_results::paired::Verdict;
 
 const STYLE: &str = include_str!("../assets/page.css");
 /// What all plots share (errors in what follows are caught there), the plots themselves, then what they show.
@@ -14,6 +16,10 @@ const SCRIPTS: [&str; 8] = [
     include_str!("../assets/inside.js"),
     include_str!("../assets/page.js"),
 ];
+
+/// What the measures of flows are.
+const FLOWS: &str = "Short flows are below 100 KB, long flows have at least 1 MB; p50 and p99 are percentiles of the \
+                     slowdown, the completion time over that on the empty network.";
 
 /// Text as it may stand between tags and in attributes.
 pub(crate) fn escape(text: &str) -> String {
@@ -57,13 +63,37 @@ fn notes(report: &Report) -> String {
     if let [first, _, ..] = report.points.as_slice() {
         let first = escape(&first.label);
         notes += &format!(" Below them: the difference from <span class=\"baseline\">{first}</span>");
-        notes += if measures::are_paired(report) {
-            ", seed by seed, as a share of its mean. <i>Better</i> and <i>worse</i> stand where the 95% interval of the \
-             difference excludes zero; elsewhere nothing is decided. <i>Best</i> is better than each of the others. A point \
-             that leaves more unfinished, by the same rule, <i>finishes less</i>, and that goes before its times."
+        notes += &if measures::are_paired(report) {
+            significance(&measures::columns(report), report.points.len())
         } else {
-            ", of one seed, which decides nothing."
+            ", of one seed, which does not tell whether it is significant.".to_owned()
         };
+    }
+    notes
+}
+
+/// What the words in the table mean, of those that stand there with some baseline.
+fn significance(columns: &[Column], points: usize) -> String {
+    let baselines = measures::baselines(points, columns.len());
+    let pairs = || (0..baselines).flat_map(|base| (0..points).map(move |point| (base, point)));
+    let all = columns.iter().flat_map(|column| pairs().filter_map(|(base, point)| column.difference(base, point)));
+    let verdicts: Vec<Verdict> = all.map(|difference| difference.verdict).collect();
+    let any = |one, other| verdicts.contains(&one) || verdicts.contains(&other);
+    let mut notes = ", seed by seed, as a share of its mean".to_owned();
+    if columns.iter().any(|column| !column.has_shares()) {
+        notes += ", or as it is, for measures that are 0 in some run";
+    }
+    notes += if any(Verdict::Better, Verdict::Worse) {
+        ". <i>Better</i> and <i>worse</i> stand where the 95% confidence interval of the difference excludes zero; \
+         elsewhere there is no significant difference."
+    } else {
+        ". All 95% confidence intervals include zero: there is no significant difference."
+    };
+    if columns.iter().any(|column| column.best.is_some()) {
+        notes += " <i>Best</i> is better than each of the others.";
+    }
+    if any(Verdict::FinishesLess, Verdict::FinishesMore) {
+        notes += " A point that leaves more unfinished, by the same rule, <i>finishes less</i>, and that goes before its times.";
     }
     notes
 }
@@ -85,9 +115,9 @@ pub(crate) fn page(report: &Report) -> String {
         "<p class=\"empty\">There are no runs in this report.</p>".to_owned()
     } else {
         format!(
-            "<ul id=\"verdicts\" hidden></ul><div class=\"scroll\">{}</div><p class=\"note\">Short flows are below 100 KB, long flows have at least 1 MB; \
-             p50 and p99 are percentiles of the slowdown, the completion time over that on the empty network.{}</p>",
+            "<ul id=\"verdicts\" hidden></ul><div class=\"scroll\">{}</div><p class=\"note\">{}{}</p>",
             compare::table(report),
+            if report.runs().any(|run| !run.flows.is_empty()) { FLOWS } else { "" },
             notes(report),
         )
     };

@@ -28,6 +28,8 @@ mod timeline;
 
 pub use detail::seeds_inside;
 
+use std::sync::Arc;
+
 /// What a page shows: one setting, or several next to each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -70,7 +72,7 @@ pub struct RunView {
     pub workloads: Vec<String>,
     /// The queries.
     pub queries: Vec<QueryPoint>,
-    /// Buffers over time.
+    /// Buffers over time. Pages show them of the first seeds of a point: [`seeds_inside`].
     pub timeline: Vec<TimelineSeries>,
     /// Packets dropped, by reason.
     pub drops: Vec<(String, u64)>,
@@ -95,6 +97,8 @@ pub struct Detail {
     pub queues: Vec<QueueSeries>,
     /// Drops, in order of time.
     pub drops: Vec<DropPoint>,
+    /// Packets lost on links that did not work, or without a route, in order of time: the seconds, and where.
+    pub losses: Vec<(f64, Arc<str>)>,
     /// Who held buffers, by the numbers of [`DropPoint::holders`].
     pub holders: Vec<Vec<Holder>>,
     /// The flows that were hurt most, the worst first.
@@ -125,8 +129,8 @@ pub struct NodeView {
     pub level: u32,
     /// Whether it is a host.
     pub is_host: bool,
-    /// Whether it fails during the run.
-    pub fails: bool,
+    /// Its failures and repairs in order of time: the seconds, and whether it works from then on.
+    pub changes: Vec<(f64, bool)>,
 }
 
 /// A cable.
@@ -138,8 +142,8 @@ pub struct LinkView {
     pub b: usize,
     /// Its rate.
     pub rate_bps: f64,
-    /// Whether it fails during the run.
-    pub fails: bool,
+    /// See [`NodeView::changes`].
+    pub changes: Vec<(f64, bool)>,
 }
 
 /// A queue over time: seconds, bytes, and its threshold in bytes, if there is one.
@@ -157,11 +161,17 @@ pub struct DropPoint {
     /// When, in seconds.
     pub at_s: f64,
     /// The name of the queue.
-    pub queue: String,
+    pub queue: Arc<str>,
     /// Why.
-    pub reason: String,
+    pub reason: Arc<str>,
+    /// The flow of the packet.
+    pub flow: Arc<str>,
+    /// The length of the packet.
+    pub bytes: u64,
     /// The length of the queue then.
     pub queue_bytes: u64,
+    /// Its threshold in bytes then, if there was one.
+    pub threshold: Option<f64>,
     /// Bytes in the buffer then.
     pub used_bytes: u64,
     /// Who held it: an index of [`Detail::holders`].

@@ -2,7 +2,7 @@
 
 use crate::groups::{LONG_FROM, SHORT_BELOW};
 use crate::stats::{mean, percentile, significant, sorted};
-use crate::{FlowPoint, Report, RunView, seeds, timeline};
+use crate::{FlowPoint, Report, RunView, number, seeds, timeline};
 use forebay_results::paired::{self, Difference, Sample, Verdict};
 use forebay_results::stats::Interval;
 use serde_json::{Value, json};
@@ -55,11 +55,11 @@ pub(crate) struct Measure {
 const MEASURES: [Measure; 9] = [
     Measure {
         unfinished: unfinished_queries,
-        ..Measure::of("QCT mean", "Mean completion time of finished queries", Kind::Time, qct_mean)
+        ..Measure::of("Mean query completion time", "Of finished queries", Kind::Time, qct_mean)
     },
     Measure {
         unfinished: unfinished_queries,
-        ..Measure::of("QCT p99", "99th percentile of the completion time of finished queries", Kind::Time, qct_p99)
+        ..Measure::of("p99 query completion time", "99th percentile, of finished queries", Kind::Time, qct_p99)
     },
     Measure {
         unfinished: unfinished_short,
@@ -176,6 +176,17 @@ impl Column {
         let verdict = if self.measure.less_is_better { difference.verdict } else { Verdict::Undecided };
         Some(Difference { verdict, ..difference })
     }
+
+    /// Whether differences are told as shares of the baseline: for all baselines or for none, so that another one makes
+    /// no counts of shares. Of 0 nothing is a share.
+    pub(crate) fn has_shares(&self) -> bool {
+        self.samples.iter().flatten().filter_map(|sample| sample.value).all(|value| value > 0.0)
+    }
+
+    /// A difference as people read it.
+    pub(crate) fn text_of(&self, difference: &Difference, baseline: usize) -> String {
+        number::difference(self.measure.kind, difference, self.means[baseline].filter(|_| self.has_shares()))
+    }
 }
 
 /// All measures that are shown.
@@ -236,13 +247,16 @@ pub(crate) fn of_report(report: &Report, single: &[u64]) -> Value {
                 Verdict::FinishesLess => 2,
                 Verdict::Undecided => 0,
             };
-            json!([significant(mean, 7), half.map(|half| significant(half, 7)), verdict])
+            let text = unescaped(&column.text_of(&difference, baseline));
+            json!([significant(mean, 7), half.map(|half| significant(half, 7)), verdict, text])
         };
         json!({
             "name": column.measure.name,
             "kind": column.measure.kind.name(),
             "less": column.measure.less_is_better,
             "best": column.best,
+            "share": column.has_shares(),
+            "texts": column.means.iter().map(|mean| mean.as_ref().map(|mean| unescaped(&number::interval(column.measure.kind, mean)))).collect::<Value>(),
             "means": column.means.iter().map(|mean| mean.as_ref().map_or(Value::Null, |mean| exact(scaled(mean)))).collect::<Value>(),
             "singles": column.samples.iter().map(|samples| single.iter().map(|seed| value_of(samples, seed)).collect::<Value>()).collect::<Value>(),
             "differences": (0..baselines)
@@ -251,6 +265,11 @@ pub(crate) fn of_report(report: &Report, single: &[u64]) -> Value {
         })
     };
     columns.iter().map(of_column).collect()
+}
+
+/// A number as text instead of HTML.
+fn unescaped(html: &str) -> String {
+    html.replace("&plusmn;", "\u{b1}").replace("&minus;", "\u{2212}")
 }
 
 /// Whether differences have confidence intervals: two points share at least two seeds.
@@ -288,7 +307,7 @@ mod tests {
     #[test]
     fn a_queries_mean_over_seeds() {
         let report = report(&[&[&[Some(1.0), Some(3.0)], &[Some(4.0)]], &[&[Some(1.0)], &[Some(3.0)]]]);
-        let column = column_of(&report, "QCT mean");
+        let column = column_of(&report, "Mean query completion time");
         assert_eq!(column.means[0].map(|mean| mean.mean), Some(3.0));
         // Seed 1: 1 - 2, seed 2: 3 - 4: both less by 1.
         let difference = column.difference(0, 1).unwrap();
@@ -300,7 +319,7 @@ mod tests {
     #[test]
     fn the_faster_one_that_lost_queries_is_not_best() {
         let report = report(&[&[&[Some(2.0)], &[Some(2.0)]], &[&[Some(1.0), None], &[Some(1.0), None]]]);
-        let column = column_of(&report, "QCT mean");
+        let column = column_of(&report, "Mean query completion time");
         assert_eq!((column.difference(0, 1).unwrap().verdict, column.best), (Verdict::FinishesLess, Some(0)));
         assert_eq!(column_of(&report, "Unfinished queries").best, Some(0));
     }

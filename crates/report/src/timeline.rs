@@ -1,6 +1,6 @@
 //! Buffers over time, thinned out so that no extreme is lost.
 
-use crate::{Point, Report, RunView, TimelinePoint, TimelineSeries};
+use crate::{Report, RunView, TimelinePoint, TimelineSeries, detail};
 use serde_json::{Value, json};
 
 /// The most points of a series.
@@ -52,9 +52,9 @@ pub(crate) fn peak(series: &TimelineSeries) -> Option<f64> {
 
 /// The names of the buffers to show, the busiest first: all, or those that were fullest in any run if there are
 /// too many to give each enough points.
-fn chosen(report: &Report) -> (Vec<&str>, usize) {
+fn chosen<'a>(shown: &Shown<'a>) -> (Vec<&'a str>, usize) {
     let mut names: Vec<(&str, f64)> = Vec::new();
-    for series in shown(report).flat_map(|run| &run.timeline) {
+    for series in shown.iter().flatten().flat_map(|run| &run.timeline) {
         let peak = peak(series).unwrap_or(0.0);
         match names.iter_mut().find(|(name, _)| *name == series.name) {
             Some((_, highest)) => *highest = highest.max(peak),
@@ -62,7 +62,7 @@ fn chosen(report: &Report) -> (Vec<&str>, usize) {
         }
     }
     let all = names.len();
-    let most = (POINTS_OF_PAGE / FEWEST_POINTS / report.points.len().max(1)).max(1);
+    let most = (POINTS_OF_PAGE / FEWEST_POINTS / shown.iter().flatten().count().max(1)).max(1);
     if all > most {
         let mut peaks: Vec<f64> = names.iter().map(|(_, peak)| *peak).collect();
         peaks.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -75,24 +75,24 @@ fn chosen(report: &Report) -> (Vec<&str>, usize) {
     (names.into_iter().map(|(name, _)| name).collect(), all)
 }
 
-/// The runs whose timelines are shown: one of each point. Buffers over time cannot be averaged over seeds.
-fn shown(report: &Report) -> impl Iterator<Item = &RunView> {
-    report.points.iter().filter_map(|point| point.seeds.first())
-}
+/// The runs whose timelines are shown, by point: one by one, as buffers over time cannot be averaged over seeds.
+type Shown<'a> = Vec<Vec<&'a RunView>>;
 
-/// The timelines of one run of each point for the page's script.
-pub(crate) fn of_report(report: &Report) -> Value {
-    let (names, all) = chosen(report);
+/// The timelines of the first runs of each point for the page's script, each with its seed.
+pub(crate) fn of_report(report: &Report, singles: &[u64]) -> Value {
+    let shown: Shown<'_> = report.points.iter().map(|point| detail::inside(report, point, singles)).collect();
+    let runs = || shown.iter().flatten();
+    let (names, all) = chosen(&shown);
     let is_chosen = |series: &&TimelineSeries| names.contains(&series.name.as_str());
-    let count = shown(report).flat_map(|run| &run.timeline).filter(is_chosen).count();
+    let count = runs().flat_map(|run| &run.timeline).filter(is_chosen).count();
     let most = (POINTS_OF_PAGE / count.max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
-    let end = shown(report).flat_map(|run| &run.timeline).filter(is_chosen).map(idle_from).fold(0.0, f64::max);
+    let end = runs().flat_map(|run| &run.timeline).filter(is_chosen).map(idle_from).fold(0.0, f64::max);
     let of_run = |run: &RunView| {
-        run.timeline.iter().filter(is_chosen).map(|series| columns(series, end, most)).collect::<Value>()
+        let series = run.timeline.iter().filter(is_chosen).map(|series| columns(series, end, most));
+        json!({ "seed": run.seed, "series": series.collect::<Value>() })
     };
-    let of_point = |point: &Point| point.seeds.first().map_or_else(|| json!([]), of_run);
-    let seeds: Value = report.points.iter().map(|point| point.seeds.first().map(|run| run.seed)).collect();
-    json!({ "names": names, "all": all, "seeds": seeds, "runs": report.points.iter().map(of_point).collect::<Value>() })
+    let of_point = |runs: &Vec<&RunView>| runs.iter().map(|run| of_run(run)).collect::<Value>();
+    json!({ "names": names, "all": all, "runs": shown.iter().map(of_point).collect::<Value>() })
 }
 
 /// When a buffer has become empty for good; if it never held a packet, when it was last looked at.
@@ -125,6 +125,7 @@ fn columns(series: &TimelineSeries, end: f64, most: usize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Point;
 
     /// A sawtooth with a lone spike, a lone dip and a lone low threshold.
     fn samples() -> Vec<TimelinePoint> {
@@ -180,9 +181,10 @@ mod tests {
         };
         let ends = |all: Vec<TimelineSeries>| {
             let seeds = vec![RunView { timeline: all, ..RunView::default() }];
-            let value = of_report(&Report { points: vec![Point { seeds, ..Point::default() }], ..Report::default() });
+            let value =
+                of_report(&Report { points: vec![Point { seeds, ..Point::default() }], ..Report::default() }, &[]);
             let length = |series: &Value| series["t"].as_array().unwrap().len();
-            value["runs"][0].as_array().unwrap().iter().map(length).collect::<Vec<_>>()
+            value["runs"][0][0]["series"].as_array().unwrap().iter().map(length).collect::<Vec<_>>()
         };
         assert_eq!(ends(vec![series("a", [1, 0, 0, 0, 0])]), [2]);
         assert_eq!(ends(vec![series("a", [1, 0, 0, 0, 0]), series("b", [0, 1, 1, 0, 0])]), [4, 4], "all to one time");
@@ -204,11 +206,11 @@ mod tests {
             }],
             ..Report::default()
         };
-        let value = of_report(&report);
+        let value = of_report(&report, &[]);
         let names = value["names"].as_array().unwrap();
         assert_eq!(names.len(), 133);
         assert_eq!((&names[0], &names[132]), (&json!("switch 499"), &json!("switch 367")), "the busiest first");
         assert_eq!(value["all"], json!(500));
-        assert_eq!(value["runs"][0].as_array().unwrap().len(), 133);
+        assert_eq!(value["runs"][0][0]["series"].as_array().unwrap().len(), 133);
     }
 }

@@ -62,13 +62,13 @@ mod tests {
             propagation: Duration::from_ps(3),
         };
         let mut result = testing::result();
-        let waits = [1, 2, 3, 4, 5, 6, 7].map(|us| Duration::from_ps(us * 1_000_000));
+        let waits = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(|us| Duration::from_ps(us * 1_000_000));
         result.flow_times = vec![FlowTimes { flow: 9, waits, hops: vec![hop(0, 100), hop(3, 500)] }];
         let scenario = testing::scenario();
         let (flows, hops) = (table(&scenario, &result), hops(&scenario, &result));
         let parts = flows.columns()[1..].iter().map(|column| column.int(0).unwrap() as u64);
         assert_eq!(parts.sum::<u64>(), result.flow_times[0].total().ps());
-        assert_eq!(flows.column("timeout_ps").unwrap().int(0), Some(7_000_000));
+        assert_eq!(flows.column("timeout_ps").unwrap().int(0), Some(9_000_000));
         assert_eq!(flows.column("queueing_ps").unwrap().int(0), Some(600));
         assert_eq!((hops.rows(), hops.column("node").unwrap().text(1)), (2, Some("leaf0")));
     }

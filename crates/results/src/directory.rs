@@ -10,7 +10,7 @@
 //! | `breakdown.parquet`, `hops.parquet` | [`crate::breakdown`] |
 //! | `topology.parquet` | [`crate::topology`] |
 //! | `buffers.parquet`, `ports.parquet`, `queues.parquet` | [`crate::places`] |
-//! | `drops.parquet`, `holders.parquet` | [`crate::drops`] |
+//! | `drops.parquet`, `holders.parquet`, `losses.parquet` | [`crate::drops`] |
 //! | `responses.parquet` | [`crate::responses`] |
 //! | `timeline.parquet` | [`crate::timeline`] |
 //! | `queue_timeline.parquet` | [`crate::queue_timeline`] |
@@ -46,7 +46,7 @@ pub const SCENARIO: &str = "scenario.toml";
 type MakeTable = fn(&Scenario, &RunResult) -> Table;
 
 /// The tables of a run, by the names of their files.
-const TABLES: [(&str, MakeTable); 22] = [
+const TABLES: [(&str, MakeTable); 23] = [
     ("flows", flows::table),
     ("queries", queries::table),
     ("collectives", collectives::table),
@@ -58,6 +58,7 @@ const TABLES: [(&str, MakeTable); 22] = [
     ("queues", places::queues),
     ("drops", drops::table),
     ("holders", drops::holders),
+    ("losses", drops::losses),
     ("responses", responses::table),
     ("timeline", timeline::table),
     ("queue_timeline", queue_timeline::table),

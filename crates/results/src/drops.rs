@@ -1,6 +1,7 @@
-//! Drops one by one, and who held the buffers then.
+//! Drops one by one, who held the buffers then, and what was lost outside the buffers.
 
 use crate::table::Table;
+use crate::topology;
 use forebay_sim::flow::NONE;
 use forebay_sim::measure::RunResult;
 use forebay_sim::scenario::Scenario;
@@ -47,5 +48,19 @@ pub fn holders(scenario: &Scenario, result: &RunResult) -> Table {
     table.count("class", counts(parts, |part| u64::from(part.class)));
     table.optional_count("flow", parts.iter().map(|part| part.flow.map(u64::from)));
     table.count("bytes", counts(parts, |part| part.bytes));
+    table
+}
+
+/// A row for each packet that was lost outside the buffers, in order of time.
+pub fn losses(scenario: &Scenario, result: &RunResult) -> Table {
+    let losses = &result.losses;
+    let mut table = Table::new();
+    table.count("at_ps", counts(losses, |loss| loss.at.ps()));
+    let node = |node: u32| topology::name(&scenario.network, node);
+    table.optional_text("node", losses.iter().map(|loss| loss.node.map(node)));
+    table.optional_count("port", losses.iter().map(|loss| loss.node.map(|_| u64::from(loss.port))));
+    table.optional_count("flow", losses.iter().map(|loss| (loss.flow != NONE).then_some(u64::from(loss.flow))));
+    table.count("class", counts(losses, |loss| u64::from(loss.class)));
+    table.count("bytes", counts(losses, |loss| u64::from(loss.bytes)));
     table
 }

@@ -57,6 +57,7 @@ pub fn table(scenario: &Scenario, result: &RunResult) -> Table {
     table.count("received_packets", counts(|flow| flow.received));
     table.count("retransmitted_packets", counts(|flow| flow.retransmissions));
     table.count("timeouts", counts(|flow| flow.timeouts));
+    table.count("loss_probes", counts(|flow| flow.probes));
     table.count("dropped_packets", counts(|flow| flow.drops));
     table.count("trimmed_packets", counts(|flow| flow.trims));
     table.count("marked_packets", counts(|flow| flow.marks));

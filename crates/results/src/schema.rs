@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 
 /// Changes when a column is renamed, is gone or means something else. Every Parquet file has it among its metadata, as
 /// [`KEY`]. 1: until November 2026, without a number. 2: a table for each level of buffers, units in the names of
-/// columns.
-pub const VERSION: u64 = 2;
+/// columns. 3: `timeout_ps` of `breakdown` is without tail loss probes.
+pub const VERSION: u64 = 3;
 /// The key of the version in the metadata of Parquet files.
 pub const KEY: &str = "forebay.schema";
 

@@ -76,6 +76,7 @@ pub(crate) fn flow(workload: u16, bytes: u64, fct_us: u64, ideal_us: u64) -> Flo
         received: 1,
         retransmissions: 0,
         timeouts: 0,
+        probes: 0,
         drops: 0,
         trims: 0,
         marks: 0,

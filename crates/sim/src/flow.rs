@@ -151,8 +151,10 @@ pub struct FlowRecord {
     pub received: u32,
     /// Data packets sent again.
     pub retransmissions: u32,
-    /// Timers that ran out.
+    /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Tail loss probes.
+    pub probes: u32,
     /// Packets of the flow dropped in the network, replies included.
     pub drops: u32,
     /// Packets cut to their headers.

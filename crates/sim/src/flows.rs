@@ -260,6 +260,7 @@ impl FlowTable {
             received: 0,
             retransmissions: 0,
             timeouts: 0,
+            probes: 0,
             drops: 0,
             trims: 0,
             marks: 0,

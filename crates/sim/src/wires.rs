@@ -5,6 +5,7 @@ pub(crate) mod boundary;
 
 use crate::event_queue::{Clock, EventQueue, Key, NEVER, arrival_rank};
 use crate::measure::breakdown::Trails;
+use crate::measure::losses::Losses;
 use crate::node_queue::NodeQueue;
 use crate::packet::{Arena, Kind, Metadata, Slot};
 use boundary::Boundary;
@@ -50,6 +51,8 @@ pub(crate) struct Link {
     pub(crate) sent: u64,
     /// Whether it works.
     pub(crate) up: bool,
+    /// While it does not: when it would have sent the packet that was lost last.
+    lost_at: Instant,
 }
 
 impl Link {
@@ -66,6 +69,7 @@ impl Link {
         let arrival = Instant::from_ps(end.ps() + self.delay.ps());
         if self.put == self.full_at {
             if !self.up {
+                self.lost_at = end;
                 return Launch::Lost;
             }
             self.grow();
@@ -218,6 +222,8 @@ pub(crate) struct Wires {
     pub(crate) frames: i64,
     /// The way of every packet, if that is asked for.
     pub(crate) trails: Trails,
+    /// The packets that were lost, if that is asked for.
+    pub(crate) losses: Losses,
     /// Links to other partitions.
     pub(crate) boundary: Boundary,
 }
@@ -235,6 +241,7 @@ impl Wires {
             came_around: 0,
             frames: 0,
             trails: Trails::default(),
+            losses: Losses::default(),
             boundary: Boundary::default(),
         }
     }
@@ -258,6 +265,7 @@ impl Wires {
             free_at: Instant::ZERO,
             sent: 0,
             up: true,
+            lost_at: Instant::NEVER,
         });
         link
     }
@@ -322,7 +330,7 @@ impl Wires {
             }
             Launch::Lost => {
                 self.never_sent += 1;
-                self.lose(metadata.packet);
+                self.lose_unsent(link, metadata.packet);
             }
         }
     }
@@ -401,6 +409,7 @@ impl Wires {
         self.boundary.forget(link as u32);
         while !self.links[link].is_empty() {
             let (metadata, _) = self.take(link as u32);
+            self.losses.keep(now, Some(link as u32), self.arena.get(metadata.packet));
             self.lose(metadata.packet);
         }
         let wire = &mut self.links[link];
@@ -410,6 +419,23 @@ impl Wires {
             event_queue.set(place, NEVER);
             self.nodes.replace(node as usize, event_queue.next());
         }
+    }
+
+    /// A packet was put on a link that does not work.
+    #[cold]
+    #[inline(never)]
+    fn lose_unsent(&mut self, link: u32, slot: Slot) {
+        let at = self.links[link as usize].lost_at;
+        self.losses.keep(at, Some(link), self.arena.get(slot));
+        self.lose(slot);
+    }
+
+    /// A switch has no route for a packet.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lose_unrouted(&mut self, slot: Slot, now: Instant) {
+        self.losses.keep(now, None, self.arena.get(slot));
+        self.lose(slot);
     }
 
     #[cold]

@@ -96,6 +96,11 @@ class Result:
         return self._run.table("holders")
 
     @cached_property
+    def losses(self) -> Table:
+        """Packets lost on failed links or without a route, with `measure.drops` or `measure.breakdown`."""
+        return self._run.table("losses")
+
+    @cached_property
     def responses(self) -> Table:
         """The flows that `measure.trace_flows` names, over time."""
         return self._run.table("responses")

@@ -357,6 +357,16 @@ fn packets_lost_on_failed_links_are_told_everywhere() {
     printed(directory.path(), "report a --out a.html");
     let page = std::fs::read_to_string(directory.path().join("a.html")).unwrap();
     assert!(page.contains("\"failed links and switches\""), "the page has the reason");
+    // With drops one by one, losses have a row of their own, with times and links.
+    printed(directory.path(), "run failing.toml --set measure.drops=all --out b");
+    printed(directory.path(), "report b --out b.html");
+    let page = std::fs::read_to_string(directory.path().join("b.html")).unwrap();
+    assert!(
+        page.contains("\"name\":\"failed links\"") && page.contains("\"on host0\u{2192}switch0\""),
+        "the page has a row"
+    );
+    let times = "host0 \u{2013} switch0 fails at 100 us, is back at 300 us.";
+    assert!(page.contains(times), "the network has the times");
     let swept = printed(directory.path(), "sweep failing.toml --out s");
     assert!(swept.contains("lost: packets lost outside of the buffers") && swept.contains(&lost), "{swept}");
 }

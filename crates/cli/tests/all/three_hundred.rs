@@ -361,7 +361,7 @@ const COMMANDS: &[(&str, &str)] = &[
 ];
 
 /// The tables that a page is made of. One that is empty, cut off, another table or a directory is refused.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 13] = [
     "breakdown",
     "buffers",
     "collectives",
@@ -369,6 +369,7 @@ const TABLES: [&str; 12] = [
     "flows",
     "holders",
     "hops",
+    "losses",
     "queries",
     "queue_timeline",
     "queues",

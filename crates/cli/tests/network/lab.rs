@@ -82,6 +82,14 @@ fn up_twice_is_the_same_and_down_leaves_nothing() {
     assert!(succeed("ta", &["up", "--hosts", "2", "--switch", "bridge"]).contains("is up: 2 hosts"));
     assert_eq!(lab.namespaces().len(), 3);
     assert!(succeed("ta", &["status"]).contains("h2"));
+    let status: serde_json::Value = serde_json::from_str(&succeed("ta", &["status", "--json"])).unwrap();
+    let mut hosts: Vec<_> = status.as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap()).collect();
+    hosts.sort_unstable();
+    assert_eq!(hosts, ["h1", "h2", "sw"]);
+    assert!(
+        status.as_array().unwrap().iter().all(|of| of["live_switch"] == false),
+        "a bridge is no live switch: {status}"
+    );
     assert!(succeed("ta", &["down"]).contains("removed 3"));
     assert!(lab.namespaces().is_empty() && succeed("ta", &["down"]).contains("no lab"));
     assert!(!Path::new("/run/forebay-lab/ta").exists());
@@ -107,6 +115,9 @@ fn hosts_reach_each_other_through_a_live_switch_at_its_rate() {
     let lab = Lab::new("tc");
     succeed("tc", &["up", "--hosts", "2", "--ipv6"]);
     assert!(succeed("tc", &["status"]).contains("sw  a live switch runs here"));
+    let status: serde_json::Value = serde_json::from_str(&succeed("tc", &["status", "--json"])).unwrap();
+    let live: Vec<_> = status.as_array().unwrap().iter().filter(|of| of["live_switch"] == true).collect();
+    assert!(live.len() == 1 && live[0]["name"] == "sw", "{status}");
     succeed("tc", &["exec", "h1", "ping", "-c", "3", "-i", "0.2", "-W", "5", "10.0.0.2"]);
     succeed("tc", &["exec", "h1", "ping", "-c", "1", "-W", "5", "fd00::2"]);
     // 1448 of 1538 bytes on the wire: 94.1 Mb/s. What is more than that was never paced; a busy machine gives less, but

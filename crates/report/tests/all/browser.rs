@@ -100,6 +100,8 @@ fn assert_inside(outcome: &Value) {
     }
     assert_ne!(map("first"), map("clicked"));
     assert!(!map("clicked").starts_with(map("moved")), "the arrow keys move");
+    assert!(map("drop").contains("The queue had ") && map("drop").contains("; its threshold was "), "{}", map("drop"));
+    assert!(outcome["worst"].as_str().unwrap().contains("3 dropped, 3 sent again"), "{}", outcome["worst"]);
     assert!(outcome["map"]["changes"].as_u64().unwrap() >= 3, "failures are marked on every time axis");
     assert_eq!(outcome["covered"], 0, "names of failures cover something");
     assert_eq!(outcome["hurt"], serde_json::json!([50, 10]), "five parts of ten flows");
@@ -132,7 +134,7 @@ fn every_plot_is_drawn_and_every_control_works() {
     assert_inside(&outcome);
     assert_eq!(outcome["again"], true);
     assert_eq!(outcome["labelled"], true);
-    let keys = [["dt alpha=1", "abm alpha=0.5"], ["Its threshold", "Buffer: "], ["buffer full", "expelled"]];
+    let keys = [["dt alpha=1", "abm alpha=0.5"], ["Its threshold", "Buffer: "], ["buffer full", "link failed"]];
     for (saved, keys) in outcome["saved"].as_array().unwrap().iter().zip(keys) {
         let saved = saved.as_str().unwrap();
         assert!(saved.starts_with("<svg ") && keys.iter().all(|key| saved.contains(key)), "{keys:?}");
@@ -163,7 +165,8 @@ fn seeds_and_baselines_can_be_chosen() {
     // What is decided stands above the table, for all seeds and the chosen baseline.
     let verdicts = |step: &str| outcome["verdicts"][step].as_str().unwrap();
     assert!(
-        verdicts("written").contains("fb against dt alpha=1: better (Short p50 slowdown, Drops). The rest"),
+        verdicts("written")
+            .contains("fb against dt alpha=1: better (short p50 slowdown, drops). No significant difference"),
         "{}",
         verdicts("written")
     );
@@ -178,6 +181,73 @@ fn seeds_and_baselines_can_be_chosen() {
     let row_names = |step: &str| outcome["rows"][step].to_string();
     assert!(row_names("written").contains("fb") && !row_names("written").contains("dt alpha=1"));
     assert!(row_names("baseline").contains("dt alpha=1") && !row_names("baseline").contains("\"fb"));
+}
+
+/// Drops and losses are recorded, queues are not; the first seed of the first run has no drops.
+fn as_readers_have_it() -> Report {
+    let mut report = synthetic::seeded(3, 1_000, 4);
+    for (point, run) in
+        report.points.iter_mut().enumerate().flat_map(|(at, point)| point.seeds.iter_mut().map(move |run| (at, run)))
+    {
+        run.detail.queues.clear();
+        run.detail.losses =
+            (0..50).map(|number| (0.012 + 1e-6 * f64::from(number), "on leaf0\u{2192}spine1".into())).collect();
+        if (point, run.seed) == (0, 1) {
+            run.detail.drops.clear();
+            run.detail.losses.clear();
+        }
+        // The mean is 434.5, and one run has none: of that no share can be told.
+        let packets = if point == 2 && run.seed == 1 { 0 } else { 434 + (run.seed - 1) / 2 };
+        run.drops = vec![("above the threshold".into(), packets)];
+    }
+    report
+}
+
+#[test]
+fn a_reader_finds_the_drops_their_thresholds_and_the_failure() {
+    let Some(outcome) = driven(&page(&as_readers_have_it())) else { return };
+    assert_eq!((&outcome["errors"], &outcome["bad"]), (&"".into(), &serde_json::json!([])));
+    // The first seed with drops, which stands in the titles, and the one that is chosen.
+    let about = |step: &str, id: &str| outcome["abouts"][step][id].as_str().unwrap().to_owned();
+    assert_eq!(
+        (about("written", "map"), about("written", "hurt")),
+        ("dt alpha=1, seed 2".into(), "dt alpha=1, seed 2".into())
+    );
+    assert_eq!(
+        (about("written", "timeline"), about("written", "fct")),
+        ("dt alpha=1, seed 2".into(), "all 4 seeds".into())
+    );
+    for id in ["map", "timeline", "hurt"] {
+        assert_eq!(about("seed", id), "dt alpha=1, seed 1");
+    }
+    assert_eq!((about("second", "fct"), about("second", "difference")), ("seed 2".into(), "all 4 seeds".into()));
+    // Nothing is drawn where nothing is known, and drops say how long queue and threshold were.
+    let map = |key: &str| outcome["map"][key].as_u64().unwrap();
+    assert!(map("unknown") == 6 && map("lines") == 0 && map("dots") > 0, "{}", outcome["map"]);
+    let text = |key: &str| outcome["map"][key].as_str().unwrap();
+    assert!(text("first").contains("the length was not recorded"), "{}", text("first"));
+    assert!(text("drop").contains("; its threshold was ") && text("drop").contains("flow 9"), "{}", text("drop"));
+    assert!(outcome["map"]["keys"].to_string().contains("Length not recorded"), "{}", outcome["map"]["keys"]);
+    // What links lost is the last row.
+    assert!(
+        outcome["map"]["names"].to_string().contains("\"failed links\",\"50 lost\""),
+        "{}",
+        outcome["map"]["names"]
+    );
+    assert!(text("last").starts_with("failed links"), "{}", text("last"));
+    // Another baseline changes no mean, and makes no counts of shares.
+    assert_eq!(outcome["means"]["written"], outcome["means"]["baseline"]);
+    assert_eq!(outcome["means"]["written"][0][5], "435 \u{b1} 0.92");
+    for step in ["written", "baseline"] {
+        let differences = outcome["differences"][step].as_array().unwrap().iter();
+        let drops: Vec<&str> = differences.map(|row| row[5].as_str().unwrap()).collect();
+        assert!(drops.iter().all(|text| !text.contains('%')), "{drops:?}");
+    }
+    assert!(
+        outcome["verdicts"]["written"].as_str().unwrap().contains("o significant difference"),
+        "{}",
+        outcome["verdicts"]
+    );
 }
 
 #[test]

@@ -38,9 +38,12 @@ addEventListener("load", () => {
     outcome.notes[step] = document.querySelector("#comparison .note").textContent;
     const map = document.querySelector("#map svg.heat");
     outcome.maps[step] = map && [...map.outerHTML].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) % 1000003, 7);
+    outcome.means[step] = [...document.querySelectorAll("#compare tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.firstChild.textContent.trim()));
+    outcome.differences[step] = [...document.querySelectorAll("#compare tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => (cell.querySelector("small") || cell).textContent));
+    outcome.abouts[step] = Object.fromEntries([...document.querySelectorAll("figure")].map((figure) => [figure.id, figure.querySelector(".about").textContent.trim()]));
     outcome.rows[step] = [...document.querySelectorAll("#difference svg.plot text.label")].map((text) => text.textContent);
   };
-  Object.assign(outcome, { tables: {}, verdicts: {}, notes: {}, rows: {}, maps: {} });
+  Object.assign(outcome, { tables: {}, verdicts: {}, notes: {}, rows: {}, maps: {}, means: {}, differences: {}, abouts: {} });
   outcome.intervals = count("difference", "path.span");
   outcome.whiskers = count("drops", "path.whisker");
   look("written");
@@ -100,14 +103,21 @@ addEventListener("load", () => {
 
   // A click on the map of queues: what is chosen is explained, with who held the buffer.
   const held = () => document.querySelector("#map .held");
-  outcome.map = { cells: count("map", "rect.dropped"), first: held().textContent };
+  const inHeld = (what) => document.querySelectorAll(`#map .held ${what}`).length;
+  outcome.map = {
+    cells: count("map", "rect.dropped"), first: held().textContent, unknown: count("map", "path.unknown"),
+    keys: [...document.querySelectorAll("#map .keys .key")].map((key) => key.textContent),
+    lines: inHeld("svg.plot path.line"), dots: inHeld("svg.plot circle"), drop: (held().querySelector(".drop") || { textContent: "" }).textContent,
+    names: [...document.querySelectorAll("#map svg.heat .label")].map((label) => label.textContent).filter(Boolean),
+  };
   const red = [...document.querySelectorAll("#map rect.dropped")].pop().getBoundingClientRect();
   plotOf("map").dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: red.left + 1, clientY: red.bottom - 1 }));
   outcome.map.clicked = held().textContent;
-  key("map", "ArrowLeft");
-  key("map", "ArrowLeft");
-  key("map", "ArrowLeft");
+  // The keyboard follows the click.
+  for (let times = 0; times < 3; times++) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
   outcome.map.moved = held().querySelector("h4").textContent;
+  for (let times = 0; times < 40; times++) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+  outcome.map.last = held().textContent;
   outcome.map.changes = document.querySelectorAll(".change").length;
   // The names of failures cover neither each other nor what is drawn.
   outcome.covered = [...document.querySelectorAll("svg.plot")].flatMap((plot) => {
@@ -119,6 +129,7 @@ addEventListener("load", () => {
   outcome.hurt = [count("hurt", "rect.bar"), document.querySelectorAll("#hurt tbody tr").length];
   document.querySelector("#hurt rect.target").dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
   outcome.tips.hurt = tip.textContent;
+  outcome.worst = document.querySelector("#hurt .worst").textContent;
   outcome.lines.traced = count("traced", "path.line");
   outcome.collectives = count("collectives", "circle");
   outcome.network = [document.querySelectorAll(".network rect").length, document.querySelectorAll(".network .fails").length];

@@ -50,7 +50,7 @@ fn the_data_are_those_of_the_runs() {
     assert_eq!(ideal["all"], report.points.iter().map(|point| point.seeds[0].flows.len()).sum::<usize>());
     assert!(ideal["time"]["stats"]["p50"].as_f64() < data["runs"][0]["flows"][0][0]["time"]["stats"]["p50"].as_f64());
     assert_eq!(data["flowGroups"], serde_json::json!(["All flows", "web search", "incast"]));
-    let series = &data["timeline"]["runs"][0][0];
+    let series = &data["timeline"]["runs"][0][0]["series"][0];
     let used: Vec<u64> = series["used"].as_array().unwrap().iter().map(|used| used.as_u64().unwrap()).collect();
     let points = &report.points[0].seeds[0].timeline[0].points;
     assert!(used.len() <= 2_000);
@@ -154,10 +154,13 @@ fn the_seeds_of_a_point_are_shown_together_and_one_by_one() {
         let mean = of["flows"][0][0]["time"]["seeds"]["mean"][0].as_f64().unwrap();
         assert!((mean - means.iter().sum::<f64>() / 3.0).abs() < mean * 1e-3, "{mean} of {means:?}");
     }
-    // Only the first seed's buffers are kept over time.
-    assert_eq!(data["timeline"]["seeds"], serde_json::json!([1, 1]));
+    // Buffers over time and what happened inside are kept of the first seeds, each by itself.
+    for inside in [&data["timeline"]["runs"], &data["details"]] {
+        let seeds = |point: &Value| point.as_array().unwrap().iter().map(|run| run["seed"].clone()).collect::<Vec<_>>();
+        assert_eq!(inside.as_array().unwrap().iter().map(seeds).collect::<Vec<_>>(), [[1, 2, 3], [1, 2, 3]]);
+    }
     let measure = &data["measures"][0];
-    assert_eq!(measure["name"], "QCT mean");
+    assert_eq!(measure["name"], "Mean query completion time");
     assert_eq!(measure["differences"][0][0][0], 0.0);
     let [there, back] = [&measure["differences"][0][1], &measure["differences"][1][0]];
     assert_eq!(there[0].as_f64(), back[0].as_f64().map(|mean| -mean));

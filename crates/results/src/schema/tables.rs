@@ -4,7 +4,7 @@ use super::Kind::{Bool, Float, Int, Text};
 use super::{ColumnSchema, TableSchema, column, optional};
 
 /// All tables of a run, in the order of the documentation.
-pub const TABLES: [TableSchema; 22] = [
+pub const TABLES: [TableSchema; 23] = [
     TableSchema { name: "flows", rows: "A row for each flow.", columns: FLOWS },
     TableSchema { name: "queries", rows: "A row for each query of an incast.", columns: QUERIES },
     TableSchema {
@@ -60,6 +60,12 @@ pub const TABLES: [TableSchema; 22] = [
                together they are all packets that waited: the eight flows with most, and for each class the rest. Such a list is made \
                anew at a drop once a quarter of the buffer's packets have left or its occupancy has changed by a quarter.",
         columns: HOLDERS,
+    },
+    TableSchema {
+        name: "losses",
+        rows: "With `measure.drops` or `measure.breakdown`, a row for each packet that was lost outside the buffers: on a link that did not \
+               work, or in a switch without a route for it. In order of time, up to `measure.drops_limit` of them.",
+        columns: LOSSES,
     },
     TableSchema {
         name: "responses",
@@ -124,6 +130,11 @@ const FLOWS: &[ColumnSchema] = &[
     column("received_packets", Int, "distinct data packets that have arrived"),
     column("retransmitted_packets", Int, "retransmitted data packets"),
     column("timeouts", Int, "retransmission timeouts"),
+    column(
+        "loss_probes",
+        Int,
+        "tail loss probes: sent by a timer that is shorter than the timeout (TCP as Linux has it)",
+    ),
     column("dropped_packets", Int, "packets of the flow, and its responses (ACKs), that switches or hosts dropped"),
     column("trimmed_packets", Int, "cut to their headers"),
     column("marked_packets", Int, "marked"),
@@ -172,7 +183,13 @@ const BREAKDOWN: &[ColumnSchema] = &[
     column("pacing_ps", Int, "waiting because of pacing"),
     column("application_ps", Int, "waiting for the application to write more"),
     column("retransmission_ps", Int, "waits that ended with a retransmission because of a response"),
-    column("timeout_ps", Int, "waits that ended with a timer: that of a retransmission timeout, or of a loss probe"),
+    column(
+        "reordering_ps",
+        Int,
+        "waits that ended with a retransmission because of a timer that tells lost packets from reordered ones (RACK)",
+    ),
+    column("probe_ps", Int, "waits that ended with a tail loss probe"),
+    column("timeout_ps", Int, "waits that ended with a retransmission timeout"),
     column("queueing_ps", Int, "of the completing packet, in the queues of its host and of switches"),
     column("serialization_ps", Int, "of the completing packet, on all links"),
     column("propagation_ps", Int, "of the completing packet, on all links"),
@@ -351,6 +368,23 @@ const HOLDERS: &[ColumnSchema] = &[
     column("class", Int, "the class of the packets"),
     optional("flow", Int, "the flow; null: all other flows of the class"),
     column("bytes", Int, "what they had in the buffer"),
+];
+
+const LOSSES: &[ColumnSchema] = &[
+    column(
+        "at_ps",
+        Int,
+        "when the link failed, for packets that were on it or lined up for it; else when it would have been sent",
+    ),
+    optional("node", Text, "the host or switch that sends on the link; null: there was no route"),
+    optional("port", Int, "its port"),
+    optional(
+        "flow",
+        Int,
+        "the flow of the packet, or of the data that it acknowledges, as in `flows`; null if it has none",
+    ),
+    column("class", Int, "its class"),
+    column("bytes", Int, "its length on the wire"),
 ];
 
 const RESPONSES: &[ColumnSchema] = &[

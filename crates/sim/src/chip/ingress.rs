@@ -19,7 +19,9 @@ impl ChipSwitch {
         cx: Context<'_, NODES>,
     ) {
         let slot = metadata.packet;
-        let Some(number) = self.switch.forwarding.next_hop(&metadata, cx.net) else { return cx.net.wires.lose(slot) };
+        let Some(number) = self.switch.forwarding.next_hop(&metadata, cx.net) else {
+            return cx.net.wires.lose_unrouted(slot, now);
+        };
         let packet = cx.net.wires.arena.get(slot);
         let queue = u32::from(packet.class & self.switch.queue_mask);
         let index = self.switch.buffers[0].queue_index(number, queue as usize);

@@ -11,6 +11,7 @@ use crate::flows::FlowTable;
 use crate::host::{self, Host};
 use crate::measure::breakdown::Trails;
 use crate::measure::drops::Drops;
+use crate::measure::losses::Losses;
 use crate::measure::progress::ProgressSampler;
 use crate::measure::sample::Sampler;
 use crate::measure::trace::Tracer;
@@ -66,6 +67,9 @@ impl<'s> World<'s> {
         if measure.breakdown {
             let trails = Trails::of_network(&links.outgoing, wires.links.len());
             wires.keep_trails(trails);
+        }
+        if measure.breakdown || !measure.drops.is_empty() {
+            wires.losses = Losses::new(&links.outgoing, wires.links.len(), measure.drops_limit as usize);
         }
         let buffers = switches.iter().map(|switch| switch.views().count());
         let drops = Drops::new(&measure.drops, measure.drops_limit as usize, buffers);

@@ -262,6 +262,7 @@ impl Control<'_> {
         let place_of = |flow: u32| places_of.get(flow as usize).copied().unwrap_or(flow);
         let flow_times = net.wires.trails.finish(place_of);
         let (drops, holders) = net.drops.finish(place_of);
+        let losses = net.wires.losses.finish(place_of);
         let mut responses = core::mem::take(&mut net.tracer.responses);
         responses.iter_mut().for_each(|response| response.flow = place_of(response.flow));
         responses.sort_by_key(|response| (response.at, response.flow));
@@ -280,6 +281,7 @@ impl Control<'_> {
             flow_times,
             drops,
             holders,
+            losses,
             pauses,
             responses,
             trace: net.tracer.events,

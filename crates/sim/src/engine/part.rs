@@ -158,7 +158,9 @@ impl Part {
                 record.spec.start = Instant::NEVER;
             }
             if flow.sender != NONE {
-                let stats = flows.senders.get_mut(flow.sender).machine.stats();
+                let machine = &flows.senders.get_mut(flow.sender).machine;
+                let stats = machine.stats();
+                record.probes = machine.loss_probes();
                 record.retransmissions = stats.retransmissions;
                 record.timeouts = stats.timeouts;
             }

@@ -93,7 +93,7 @@ impl Host {
         let place = core::mem::replace(&mut flow.sender, NONE);
         self.nic.close(&mut flow.queues[End::Source as usize]);
         let machine = &net.flows.senders.get_mut(place).machine;
-        let (stats, done) = (machine.stats(), machine.is_done());
+        let (stats, probes, done) = (machine.stats(), machine.loss_probes(), machine.is_done());
         let spec = &net.flows.records[number as usize].spec;
         if net.flows.transports[usize::from(spec.transport)].keeps_connections() {
             if let Some(connection) = machine.connection() {
@@ -105,6 +105,7 @@ impl Host {
         let record = &mut net.flows.records[number as usize];
         record.retransmissions = stats.retransmissions;
         record.timeouts = stats.timeouts;
+        record.probes = probes;
         let replies = net.flows.transports[usize::from(record.spec.transport)].kind.settings().acknowledges();
         if done && replies {
             record.acked = now;
@@ -220,11 +221,11 @@ impl Outgoing {
     fn note_sent(&self, now: Instant, slot: Slot, net: &mut Net) {
         let flow = self.packet.flow;
         let sender = &net.flows.senders.get(self.sender).machine;
-        let deadlines = match sender {
-            Sender::Udp(_) | Sender::Dcqcn(_) | Sender::Stream(_) => Wait::Pacing,
-            _ if net.flows.applications.contains_key(&flow) => Wait::Application,
-            // A loss probe with new data.
-            _ => Wait::Timeout,
+        let (deadlines, repairs) = match sender {
+            Sender::Udp(_) | Sender::Dcqcn(_) | Sender::Stream(_) => (Wait::Pacing, Wait::Pacing),
+            Sender::Linux(_) if net.flows.applications.contains_key(&flow) => (Wait::Application, Wait::Reordering),
+            Sender::Linux(_) => (Wait::Timeout, Wait::Reordering),
+            _ => (Wait::Timeout, Wait::Timeout),
         };
         let sending = Sending {
             now,
@@ -234,7 +235,9 @@ impl Outgoing {
             bytes: self.packet.bytes,
             rate: net.fabric.host_rate(net.flows.records[flow as usize].spec.src),
             timeouts: sender.stats().timeouts,
+            probes: sender.loss_probes(),
             deadlines,
+            repairs,
         };
         net.wires.trails.sent(slot, &sending);
     }

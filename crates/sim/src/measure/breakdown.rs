@@ -23,16 +23,29 @@ pub enum Wait {
     Pacing,
     /// Its application, which had written no more.
     Application,
-    /// It ended with a retransmission, and no timer had run out.
+    /// It ended with a retransmission that a reply led to.
     Retransmission,
-    /// A timer ran out: that of retransmissions, or that of a loss probe.
+    /// It ended with a retransmission of what a timer, not a reply, told from reordered (RACK, RFC 8985).
+    Reordering,
+    /// The timer of a tail loss probe ran out (RFC 8985).
+    Probe,
+    /// A retransmission timeout.
     Timeout,
 }
 
 impl Wait {
     /// All of them, in the order of [`FlowTimes::waits`].
-    pub const ALL: [Self; 7] =
-        [Self::Sending, Self::Host, Self::Window, Self::Pacing, Self::Application, Self::Retransmission, Self::Timeout];
+    pub const ALL: [Self; 9] = [
+        Self::Sending,
+        Self::Host,
+        Self::Window,
+        Self::Pacing,
+        Self::Application,
+        Self::Retransmission,
+        Self::Reordering,
+        Self::Probe,
+        Self::Timeout,
+    ];
 
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
@@ -46,6 +59,8 @@ impl Wait {
             Self::Pacing => "pacing",
             Self::Application => "application",
             Self::Retransmission => "retransmission",
+            Self::Reordering => "reordering",
+            Self::Probe => "probe",
             Self::Timeout => "timeout",
         }
     }
@@ -122,6 +137,7 @@ struct Waits {
     /// How long its own packets would still keep its host's link busy then, if there were no others.
     backlog: u64,
     timeouts: u32,
+    probes: u32,
 }
 
 /// A packet that a sender sends.
@@ -134,8 +150,12 @@ pub(crate) struct Sending {
     /// The rate of its host's link.
     pub(crate) rate: Rate,
     pub(crate) timeouts: u32,
-    /// Its deadlines are its pace (UDP), or its application's.
+    /// Tail loss probes that it has sent, this one included.
+    pub(crate) probes: u32,
+    /// What its deadlines are if they are no timeouts and no probes: its pace, its application's.
     pub(crate) deadlines: Wait,
+    /// The same for deadlines that end with a retransmission.
+    pub(crate) repairs: Wait,
 }
 
 /// The trails of all packets, and what the senders of all flows have waited for.
@@ -197,13 +217,17 @@ impl Trails {
         if self.senders.len() <= sending.flow as usize {
             self.senders.resize(sending.flow as usize + 1, None);
         }
-        let fresh = Waits { spent: [0; Wait::COUNT], last: sending.started.ps(), backlog: 0, timeouts: 0 };
+        let fresh = Waits { spent: [0; Wait::COUNT], last: sending.started.ps(), backlog: 0, timeouts: 0, probes: 0 };
         let waits = self.senders[sending.flow as usize].get_or_insert(fresh);
         let gap = now - waits.last;
         let mut rest = gap;
         let is_again = sending.flags & flag::RETRANSMISSION != 0;
-        let wait = if sending.timeouts > waits.timeouts || (is_again && self.trigger == Trigger::Deadline) {
+        let wait = if sending.timeouts > waits.timeouts {
             Wait::Timeout
+        } else if sending.probes > waits.probes {
+            Wait::Probe
+        } else if is_again && self.trigger == Trigger::Deadline {
+            sending.repairs
         } else if is_again {
             Wait::Retransmission
         } else {
@@ -222,7 +246,7 @@ impl Trails {
         waits.spent[wait as usize] += rest;
         let took = sending.rate.serialization(u64::from(sending.bytes)).ps();
         waits.backlog = waits.backlog.saturating_sub(gap) + took;
-        (waits.last, waits.timeouts) = (now, sending.timeouts);
+        (waits.last, waits.timeouts, waits.probes) = (now, sending.timeouts, sending.probes);
         let trail = Trail { waits: waits.spent, arrives: now, ..Trail::default() };
         self.take_over(slot, trail);
     }
@@ -277,7 +301,7 @@ impl Trails {
 mod tests {
     use super::*;
 
-    fn sending(now: u64, flags: u16, timeouts: u32) -> Sending {
+    fn sending(now: u64, flags: u16, timeouts: u32, probes: u32) -> Sending {
         Sending {
             now: Instant::from_ps(now),
             flow: 0,
@@ -286,7 +310,9 @@ mod tests {
             bytes: 1_000,
             rate: Rate::from_gbps(8),
             timeouts,
+            probes,
             deadlines: Wait::Application,
+            repairs: Wait::Reordering,
         }
     }
 
@@ -294,28 +320,32 @@ mod tests {
     #[test]
     fn waits_are_named_by_what_ended_them() {
         let mut trails = Trails::of_network(&[vec![0]], 1);
-        for (at, trigger, flags, timeouts, wait, spent) in [
-            (100, Trigger::Reply, 0, 0, Wait::Window, 0),
-            (400, Trigger::Reply, 0, 0, Wait::Window, 300),
-            (500, Trigger::Pace, 0, 0, Wait::Pacing, 100),
-            (700, Trigger::Deadline, 0, 0, Wait::Application, 200),
-            (1_700, Trigger::Deadline, flag::RETRANSMISSION, 1, Wait::Timeout, 1_000),
-            (1_750, Trigger::Reply, flag::RETRANSMISSION, 1, Wait::Retransmission, 50),
-            // Its own packets keep the link busy for six times a million, less what has passed; then others do.
-            (10_001_750, Trigger::Host, 0, 1, Wait::Sending, 6_000_000 - 1_650),
+        for (at, trigger, flags, (timeouts, probes), wait, spent) in [
+            (100, Trigger::Reply, 0, (0, 0), Wait::Window, 0),
+            (400, Trigger::Reply, 0, (0, 0), Wait::Window, 300),
+            (500, Trigger::Pace, 0, (0, 0), Wait::Pacing, 100),
+            (700, Trigger::Deadline, 0, (0, 0), Wait::Application, 200),
+            (1_700, Trigger::Deadline, flag::RETRANSMISSION, (1, 0), Wait::Timeout, 1_000),
+            (1_750, Trigger::Reply, flag::RETRANSMISSION, (1, 0), Wait::Retransmission, 50),
+            // A probe is one whether it repeats a packet or sends a new one.
+            (1_800, Trigger::Deadline, flag::RETRANSMISSION, (1, 1), Wait::Probe, 50),
+            (1_820, Trigger::Deadline, 0, (1, 2), Wait::Probe, 70),
+            (1_850, Trigger::Deadline, flag::RETRANSMISSION, (1, 2), Wait::Reordering, 30),
+            // Its own packets keep the link busy for nine times a million, less what has passed; then others do.
+            (10_001_750, Trigger::Host, 0, (1, 2), Wait::Sending, 9_000_000 - 1_750),
         ] {
             trails.trigger = trigger;
-            trails.sent(3, &sending(at, flags, timeouts));
+            trails.sent(3, &sending(at, flags, timeouts, probes));
             assert_eq!(trails.of[3].waits[wait as usize], spent, "{wait:?} at {at}");
             assert_eq!(trails.of[3].waits.iter().sum::<u64>(), at - 100);
         }
-        assert_eq!(trails.of[3].waits[Wait::Host as usize], 10_000_000 - 6_000_000 + 1_650);
+        assert_eq!(trails.of[3].waits[Wait::Host as usize], 10_000_000 - 100 - 9_000_000 + 1_750);
     }
 
     #[test]
     fn hops_beyond_the_last_are_added_to_it() {
         let mut trails = Trails::of_network(&[vec![0]], 1);
-        trails.sent(0, &sending(100, 0, 0));
+        trails.sent(0, &sending(100, 0, 0, 0));
         for hop in 0..20u64 {
             // Each waits for 7, takes 2 and travels for 1.
             trails.hop(0, 0, Instant::from_ps(100 + 10 * hop + 7), 2, Duration::from_ps(1));

@@ -5,6 +5,7 @@ pub mod chip;
 pub(crate) mod cost;
 pub mod drops;
 pub mod histogram;
+pub mod losses;
 pub mod pauses;
 pub(crate) mod progress;
 pub(crate) mod sample;
@@ -246,6 +247,8 @@ pub struct RunResult {
     pub drops: Vec<drops::DropRecord>,
     /// Who held the buffers then.
     pub holders: Vec<drops::HolderRecord>,
+    /// Packets lost outside the buffers, with `measure.drops` or `measure.breakdown`, in order of time.
+    pub losses: Vec<losses::LossRecord>,
     /// What was paused, where switches pause.
     pub pauses: pauses::PauseRecords,
     /// What happened to the packets that were watched, in the order of their places' windows.

@@ -116,7 +116,7 @@ impl SwitchKind for FifoSwitch {
         cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         let Some(number) = self.forwarding.next_hop(&metadata, cx.net) else {
-            cx.net.wires.lose(metadata.packet);
+            cx.net.wires.lose_unrouted(metadata.packet, now);
             return None;
         };
         let port = &mut self.forwarding.ports[number];

@@ -513,7 +513,7 @@ impl SwitchKind for LosslessSwitch {
         } else if let Some(number) = self.forwarding.next_hop(&metadata, cx.net) {
             self.offer(now, (from, number), metadata, cx);
         } else {
-            cx.net.wires.lose(metadata.packet);
+            cx.net.wires.lose_unrouted(metadata.packet, now);
         }
         None
     }

@@ -116,7 +116,7 @@ impl<P: Dispatch> PlainSwitch<P> {
         cx: Context<'_, NODES>,
     ) -> Option<Rejected> {
         let Some(port) = self.forwarding.next_hop(&metadata, cx.net) else {
-            cx.net.wires.lose(metadata.packet);
+            cx.net.wires.lose_unrouted(metadata.packet, now);
             return None;
         };
         self.offer_rare(now, port, metadata.packet, cx)
@@ -445,7 +445,7 @@ impl<P: Dispatch> SwitchKind for PlainSwitch<P> {
         match self.forwarding.next_hop(&metadata, cx.net) {
             Some(port) => self.offer(now, port, metadata, cx),
             None => {
-                cx.net.wires.lose(metadata.packet);
+                cx.net.wires.lose_unrouted(metadata.packet, now);
                 None
             }
         }

@@ -266,6 +266,11 @@ impl Sender {
     pub fn stats(&self) -> SenderStats {
         each_sender!(self, sender => sender.stats())
     }
+
+    /// Tail loss probes that it has sent.
+    pub fn loss_probes(&self) -> u32 {
+        if let Self::Linux(sender) = self { sender.loss_probes() } else { 0 }
+    }
 }
 
 /// When a sender is to be called.

@@ -100,6 +100,7 @@ impl Link {
             free_at: Instant::ZERO,
             sent: 0,
             up: true,
+            lost_at: Instant::NEVER,
         }
     }
 
@@ -197,6 +198,7 @@ impl Wires {
             never_sent: 0,
             came_around: 0,
             trails: self.trails.replica(),
+            losses: self.losses.replica(),
             boundary: Boundary { toward: layout.receivers().collect(), waiting: Vec::new() },
         };
         let mut parts: Vec<Self> = (0..layout.parts()).map(part).collect();
@@ -236,5 +238,6 @@ impl Wires {
         self.never_sent += part.never_sent;
         self.came_around += part.came_around;
         self.trails.join(part.trails);
+        self.losses.join(part.losses);
     }
 }

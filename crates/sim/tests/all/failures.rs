@@ -138,11 +138,17 @@ const LEAF_SPINE: &str = r#"
 /// One of two spines dies for good: after the routes have followed, all flows go over the other and complete.
 #[test]
 fn traffic_goes_on_over_other_paths() {
-    let text = format!("{LEAF_SPINE}[[failure]]\nat = \"1ms\"\nswitch = \"spine0\"\n");
+    let failure = "[[failure]]\nat = \"1ms\"\nswitch = \"spine0\"\n[measure]\nbreakdown = true\n";
+    let text = format!("{LEAF_SPINE}{failure}");
     let flows: Vec<_> = (0..4).map(|host| flow(0, host, 4 + host, 5_000_000)).collect();
     let result = run_flows(&text, &flows);
     assert!(result.flows.iter().all(FlowRecord::is_complete));
     assert!(result.lost_to_failures > 0);
+    // Each loss is kept: from the failure until what waited for a link when the routes followed has left its 4 MB.
+    assert_eq!(result.losses.len() as u64, result.lost_to_failures);
+    assert!(result.losses.is_sorted() && result.losses.iter().all(|loss| loss.node.is_some()), "{:?}", result.losses);
+    let times = [result.losses[0].at.ps(), result.losses.last().unwrap().at.ps()];
+    assert!(times[0] == us(1_000) && (us(1_001)..us(1_100 + 3_200)).contains(&times[1]), "{times:?}");
     // The fabric's one spine carries what is left at 10 Gb/s; the timers add a few milliseconds.
     let last = result.flows.iter().map(|flow| flow.end.ps()).max().unwrap();
     assert!(last < us(30_000), "{last}");

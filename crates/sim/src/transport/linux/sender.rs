@@ -100,6 +100,8 @@ pub struct LinuxSender {
     /// What had been sent when the probe was; zero if none is out.
     pub(super) probe_end: u32,
     pub(super) probe_repeats: bool,
+    /// Probes that were sent, for the record.
+    pub(super) probes_sent: u32,
     /// The next new packet tells the receiver that the window was cut.
     pub(super) cwr: bool,
     pub(super) losses: u32,
@@ -218,6 +220,7 @@ impl LinuxSender {
             duplicates: 0,
             probe_end: 0,
             probe_repeats: false,
+            probes_sent: 0,
             cwr: false,
             losses: 0,
             window_end: room,
@@ -498,6 +501,11 @@ impl LinuxSender {
     /// What it has been through.
     pub fn stats(&self) -> SenderStats {
         self.stats
+    }
+
+    /// Tail loss probes that it has sent.
+    pub(crate) fn loss_probes(&self) -> u32 {
+        self.probes_sent
     }
 }
 

@@ -107,13 +107,14 @@ pub(crate) fn outcome(result: &RunResult) -> String {
 pub(crate) fn everything(result: &RunResult) -> String {
     let end = (result.end, result.in_flight);
     format!(
-        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{end:?}",
+        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{end:?}",
         result.flows,
         result.queries,
         result.places,
         result.timeline,
         result.queue_timeline,
         result.progress,
+        result.losses,
         result.trace
     )
 }

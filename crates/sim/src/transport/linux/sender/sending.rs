@@ -153,6 +153,7 @@ impl LinuxSender {
             }
         }
         if probe.is_some() {
+            self.probes_sent += 1;
             self.probe_end = self.next;
             self.timer.purpose = Purpose::Nothing;
         }
