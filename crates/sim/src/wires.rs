@@ -51,8 +51,6 @@ pub(crate) struct Link {
     pub(crate) sent: u64,
     /// Whether it works.
     pub(crate) up: bool,
-    /// While it does not: when it would have sent the packet that was lost last.
-    lost_at: Instant,
 }
 
 impl Link {
@@ -69,7 +67,6 @@ impl Link {
         let arrival = Instant::from_ps(end.ps() + self.delay.ps());
         if self.put == self.full_at {
             if !self.up {
-                self.lost_at = end;
                 return Launch::Lost;
             }
             self.grow();
@@ -265,7 +262,6 @@ impl Wires {
             free_at: Instant::ZERO,
             sent: 0,
             up: true,
-            lost_at: Instant::NEVER,
         });
         link
     }
@@ -292,7 +288,7 @@ impl Wires {
         // No run lasts until the end of time.
         let end = Instant::from_ps(start.ps() + wire.time_of(metadata, (link, start), &mut self.trails));
         let launch = wire.launch(metadata, end, self.clock);
-        self.see_to(launch, link, metadata);
+        self.see_to(launch, link, metadata, end);
         end
     }
 
@@ -308,7 +304,7 @@ impl Wires {
         let end = Instant::from_ps(start.ps() + wire.time_of(metadata, (link, start), &mut self.trails));
         wire.free_at = end;
         let launch = wire.launch(metadata, end, self.clock);
-        self.see_to(launch, link, metadata);
+        self.see_to(launch, link, metadata, end);
         true
     }
 
@@ -318,9 +314,9 @@ impl Wires {
         self.links.iter_mut().for_each(|link| link.byte_time = 0);
     }
 
-    /// What is to be done after a packet was put on a link.
+    /// What is to be done after a packet was put on a link that has sent it at `end`.
     #[inline(always)]
-    fn see_to(&mut self, launch: Launch, link: u32, metadata: Metadata) {
+    fn see_to(&mut self, launch: Launch, link: u32, metadata: Metadata, end: Instant) {
         match launch {
             Launch::Behind => {}
             Launch::First(key) => {
@@ -330,7 +326,7 @@ impl Wires {
             }
             Launch::Lost => {
                 self.never_sent += 1;
-                self.lose_unsent(link, metadata.packet);
+                self.lose_unsent(link, metadata.packet, end);
             }
         }
     }
@@ -421,11 +417,10 @@ impl Wires {
         }
     }
 
-    /// A packet was put on a link that does not work.
+    /// A packet was put on a link that does not work: it is lost when it would have been sent.
     #[cold]
     #[inline(never)]
-    fn lose_unsent(&mut self, link: u32, slot: Slot) {
-        let at = self.links[link as usize].lost_at;
+    fn lose_unsent(&mut self, link: u32, slot: Slot, at: Instant) {
         self.losses.keep(at, Some(link), self.arena.get(slot));
         self.lose(slot);
     }

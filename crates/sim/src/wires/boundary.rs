@@ -100,7 +100,6 @@ impl Link {
             free_at: Instant::ZERO,
             sent: 0,
             up: true,
-            lost_at: Instant::NEVER,
         }
     }
 
