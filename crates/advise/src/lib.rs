@@ -9,6 +9,7 @@
 
 mod candidates;
 mod goal;
+mod levels;
 mod measured;
 mod network;
 pub mod page;

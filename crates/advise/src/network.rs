@@ -2,6 +2,7 @@
 //! whose senders stop when they are asked to. Each trial is run with several seeds.
 
 use crate::goal::{Goal, Traffic};
+use crate::levels::{elsewhere, tables_of};
 use crate::measured::told;
 use crate::trial::{Shown, Spread, Trial};
 use forebay_results::stats::Interval;
@@ -166,7 +167,7 @@ impl<'a> Network<'a> {
         let group = self.group(goal, &scenario, queue)?;
         let results = simulate(scenario);
         let of_class = |class| results.iter().map(|result| goodput(result, |of| of == class)).sum::<u64>() / SEEDS;
-        Ok(verdict(&results, Some(group), |_| true, from.map(|(class, _)| of_class(class))))
+        Ok(verdict(&results, Some(group), |_| true, |_| true, from.map(|(class, _)| of_class(class))))
     }
 
     fn lossless(&self, goal: &Goal, queue: u8, senders: usize, cable: Option<u64>) -> Result<Shown, SonicError> {
@@ -205,12 +206,22 @@ impl<'a> Network<'a> {
         };
         let mut config = tempfile::NamedTempFile::new().map_err(failed)?;
         config.write_all(self.json.as_bytes()).map_err(failed)?;
-        let sets =
-            [("switch.sonic", config.path().display().to_string()), ("switch.sonic_chip", self.chip.name.clone())]
-                .map(|(key, value)| (key.to_owned(), forebay_settings::quoted(&value)));
-        let read = Scenario::read(&file.display().to_string(), &text, &sets).map_err(|error| told(&error))?;
-        let scenario = self.with_policy(goal, read)?;
-        let group = lossless_group(&scenario, queue);
+        let (name, path) = (file.display().to_string(), config.path().display().to_string());
+        let set = |key: String, value: &str| (key, forebay_settings::quoted(value));
+        let sets: Vec<(String, String)> = tables_of(&name, &text, self.file)?
+            .into_iter()
+            .flat_map(|table| {
+                [set(format!("{table}.sonic"), &path), set(format!("{table}.sonic_chip"), &self.chip.name)]
+            })
+            .collect();
+        let read = Scenario::read(&name, &text, &sets).map_err(|error| told(&error))?;
+        let own: Vec<bool> = read.switches.iter().map(|switch| switch.sonic.as_deref() == Some(&*path)).collect();
+        if !own.contains(&true) {
+            return Err(elsewhere(&name, self.file, "each has a configuration of its own"));
+        }
+        let is_advised = |switch: usize| own[switch];
+        let scenario = self.with_policy(goal, read, is_advised)?;
+        let group = lossless_group(&scenario, queue, is_advised);
         let results = simulate(scenario);
         let is_own = |class: u8| class == queue;
         if !results.iter().any(|result| result.flows.iter().any(|flow| is_own(flow.spec.class))) {
@@ -218,12 +229,12 @@ impl<'a> Network<'a> {
             return Err(SonicError::new(goal.words(), problem, "ask for a queue that has some"));
         }
         let others = results.iter().map(|result| goodput(result, |class| !is_own(class))).sum::<u64>() / SEEDS;
-        Ok(verdict(&results, group, is_own, Some(others).filter(|others| *others > 0)))
+        Ok(verdict(&results, group, is_advised, is_own, Some(others).filter(|others| *others > 0)))
     }
 
     /// The PG of a queue, which is to be lossless.
     fn group(&self, goal: &Goal, scenario: &Scenario, queue: u8) -> Result<u8, SonicError> {
-        lossless_group(scenario, queue).ok_or_else(|| {
+        lossless_group(scenario, queue, |_| true).ok_or_else(|| {
             let problem = format!("the PG of queue {queue} is lossy: it drops, and never pauses");
             SonicError::new(goal.words(), problem, "ask for a queue of a lossless class")
         })
@@ -232,13 +243,19 @@ impl<'a> Network<'a> {
     fn read(&self, goal: &Goal, text: &str) -> Result<Scenario, SonicError> {
         let scenario = Scenario::read("the trial", text, &[])
             .map_err(|error| refused(goal, &error.field, &error.problem, error.remedy))?;
-        self.with_policy(goal, scenario)
+        self.with_policy(goal, scenario, |_| true)
     }
 
-    /// A scenario whose buffers have the other policy, if there is one.
-    fn with_policy(&self, goal: &Goal, mut scenario: Scenario) -> Result<Scenario, SonicError> {
+    /// A scenario in which some switches have the other policy, if there is one.
+    fn with_policy(
+        &self,
+        goal: &Goal,
+        mut scenario: Scenario,
+        of: impl Fn(usize) -> bool,
+    ) -> Result<Scenario, SonicError> {
         let Some((policy, buffer)) = &self.policy else { return Ok(scenario) };
-        for switch in scenario.switches.iter_mut().flat_map(|switch| &mut switch.buffers) {
+        let switches = scenario.switches.iter_mut().enumerate().filter(|(switch, _)| of(*switch));
+        for switch in switches.flat_map(|(_, switch)| &mut switch.buffers) {
             let other = TmConfig { policy: policy.clone(), buffer: *buffer, ..switch.clone().into_inner() };
             *switch = other.validate().map_err(|error| refused(goal, error.field, &error.problem, error.remedy))?;
         }
@@ -250,9 +267,10 @@ fn refused(goal: &Goal, field: &str, problem: &str, remedy: String) -> SonicErro
     SonicError::new(goal.words(), format!("{field}: {problem}"), remedy)
 }
 
-/// The PG of a queue, if it is lossless.
-fn lossless_group(scenario: &Scenario, queue: u8) -> Option<u8> {
-    let side = scenario.switches.iter().find_map(|switch| switch.ingress.as_ref())?;
+/// The PG of a queue at some of the switches, if it is lossless.
+fn lossless_group(scenario: &Scenario, queue: u8, of: impl Fn(usize) -> bool) -> Option<u8> {
+    let mut switches = scenario.switches.iter().enumerate().filter(|(switch, _)| of(*switch));
+    let side = switches.find_map(|(_, switch)| switch.ingress.as_ref())?;
     let group = *side.file.of_queue.get(usize::from(queue))?;
     let mut groups = side.file.config.groups.iter().filter(|of| of.number == group);
     groups.any(|of| of.lossless.is_some()).then_some(group)
@@ -268,10 +286,18 @@ fn simulate(mut scenario: Scenario) -> Vec<RunResult> {
     (1..=SEEDS).map(run).collect()
 }
 
-/// Whether a PG has asked for pause, if it is lossless, and whether flows of some classes have lost packets.
-fn verdict(results: &[RunResult], group: Option<u8>, classes: impl Fn(u8) -> bool, others: Option<u64>) -> Shown {
+/// Whether a PG of some switches has asked for pause, if it is lossless, and whether flows of some classes have lost
+/// packets anywhere.
+fn verdict(
+    results: &[RunResult],
+    group: Option<u8>,
+    switches: impl Fn(usize) -> bool,
+    classes: impl Fn(u8) -> bool,
+    others: Option<u64>,
+) -> Shown {
     let requests = |result: &RunResult| {
-        result.pauses.requests.iter().filter(|request| Some(request.group) == group).count() as f64
+        let own = result.pauses.requests.iter().filter(|request| switches(request.switch as usize));
+        own.filter(|request| Some(request.group) == group).count() as f64
     };
     let pauses = Spread::of(&results.iter().map(requests).collect::<Vec<_>>());
     let lost = Spread::of(&results.iter().map(|result| lost(result, &classes)).collect::<Vec<_>>());

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem;color:#1b1f24;background:#fff}\
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2.2rem}h3{font-size:1rem;margin-bottom:.3rem}\
 table{border-collapse:collapse;margin:.6rem 0;font-variant-numeric:tabular-nums}\
-th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid #d8dee4}th:first-child,td:first-child{text-align:left}\
+th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid #d8dee4}th:first-child,td:first-child,th.left{text-align:left}\
 .bar{display:flex;height:1.6rem;border-radius:4px;overflow:hidden;background:#eef1f4}\
 .bar span{display:block;overflow:hidden;white-space:nowrap;font-size:.75rem;line-height:1.6rem;text-indent:.4rem;color:#fff}\
 .shared{background:#2f6fb0}.headroom{background:#b4582c}.minimum{background:#5f6b76}.free{background:#eef1f4}\
@@ -116,8 +116,12 @@ fn pools(device: &Device<'_>) -> String {
 
 /// Bytes with three digits.
 pub(crate) fn rounded(bytes: u64) -> String {
-    let unit = 10_u64.pow(bytes.max(1).ilog10().saturating_sub(2));
-    forebay_tm::Bytes::new(bytes.saturating_add(unit / 2) / unit * unit).to_string()
+    forebay_tm::Bytes::new(three_digits(bytes)).to_string()
+}
+
+fn three_digits(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.max(1).ilog10().saturating_sub(2));
+    number.saturating_add(unit / 2) / unit * unit
 }
 
 /// Whether two profiles are the same to whoever uses them.
@@ -127,7 +131,10 @@ fn is_alike(one: &Prediction, two: &Prediction) -> bool {
 
 fn classes(predictions: &[Prediction]) -> String {
     let mut html = "<h2>What each class can get</h2>\n<p>Of one partition of its pool, by how many others of the same \
-                    profile are congested. Profiles with the same numbers are together.</p>\n"
+                    profile are congested: the bytes at which it pauses or drops, how \
+                    long its port takes to send what is there then, and how much of a burst from ten ports at once comes \
+                    before the first packet is paused or dropped (-: there is no closed form). Profiles with the same \
+                    numbers are together.</p>\n"
         .to_owned();
     let mut alike: Vec<Vec<&Prediction>> = vec![];
     for of in predictions {
@@ -160,7 +167,7 @@ fn class(alike: &[&Prediction]) -> String {
         safe(&first.first)
     );
     html.push_str(
-        "<div class=\"scroll\"><table><tr><th>others</th><th>share</th><th>pause</th><th>drop</th>\
+        "<div class=\"scroll\"><table><tr><th>others</th><th class=\"left\">share</th><th>pause</th><th>drop</th>\
          <th>drains in</th><th>burst of 10 ports</th></tr>\n",
     );
     first.cases.iter().for_each(|case| html.push_str(&row(first, case)));
@@ -174,11 +181,11 @@ fn row(of: &Prediction, case: &Case) -> String {
     let bytes = |bytes: Option<u64>| bytes.map_or("-".to_owned(), rounded);
     let bar = part("shared", case.shared_cells, of.pool_cells, "");
     format!(
-        "<tr><td>{}</td><td><div class=\"bar\">{bar}</div></td><td>{}</td><td>{}</td><td>{:.1} us</td><td>{}</td></tr>\n",
+        "<tr><td>{}</td><td><div class=\"bar\">{bar}</div></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         case.others,
         bytes(case.pause.map(|point| point.bytes)),
         bytes(case.drop.map(|point| point.bytes)),
-        case.drain_ns as f64 / 1e3,
+        forebay_tm::Duration::from_ps(three_digits(case.drain_ns).saturating_mul(1_000)),
         bytes(case.burst_bytes)
     )
 }
@@ -217,7 +224,7 @@ fn of_goal(goal: &GoalAdvice) -> String {
     );
     if !goal.candidates.is_empty() {
         html.push_str(
-            "<div class=\"scroll\"><table class=\"words\"><tr><th>change</th><th>closed form</th><th>trial</th><th>others</th></tr>\n",
+            "<p>Others: what a congested queue of the others holds or gets then, compared with now.</p>\n<div class=\"scroll\"><table class=\"words\"><tr><th>change</th><th>closed form</th><th>trial</th><th>others</th></tr>\n",
         );
         for candidate in goal.candidates.iter().take(10) {
             let _ = writeln!(

@@ -81,12 +81,13 @@ impl Books {
     }
 }
 
-/// What became of packets that the traffic manager cut and put into their queues (cut payload): its counters have these
-/// twice.
+/// What became of packets that the traffic manager cut and put into queues of packets (cut payload, trim queue): its
+/// counters have these twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CutInQueue {
-    /// Wait as headers: among those that wait and among the trimmed.
+    /// Wait in this queue as headers: among those that wait, and among the trimmed of the queue that refused them.
     pub(crate) waiting: u64,
-    /// Were pushed out or expelled as headers: among the dropped and among the trimmed.
+    /// Were refused by this queue, and pushed out or expelled as headers: among the trimmed of this queue, and among the
+    /// dropped of the queue that they waited in.
     pub(crate) lost: u64,
 }

@@ -57,10 +57,22 @@ pub struct Treatment {
     pub trim_size: usize,
     /// What a trimmed packet says about its length.
     pub trim_lengths: Lengths,
-    /// The code point that a trimmed packet gets.
-    pub trim_dscp: Option<u8>,
-    /// Whether headers of trimmed packets wait in the queues of the packets (cut payload), not in a queue of their own.
-    pub trim_in_queue: bool,
+    /// The code point that a trimmed packet gets at each port; ports beyond the list give none.
+    pub trim_dscp: Vec<Option<u8>>,
+    /// Where headers of trimmed packets wait.
+    pub trim_to: HeaderPlace,
+}
+
+/// Where headers of trimmed packets wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeaderPlace {
+    /// In a queue of headers that each port has.
+    #[default]
+    Apart,
+    /// In the queues of their packets (cut payload).
+    OwnQueue,
+    /// In the queue of this number, at the port of their packets.
+    TrimQueue(usize),
 }
 
 /// A frame that is to be put on the wire.
@@ -99,8 +111,8 @@ struct Known {
     headers: Option<Headers>,
     /// The traffic manager has it trimmed, and it cannot be: it does not leave.
     untrimmable: bool,
-    /// It is a header that waits in the queue of its packet.
-    in_queue: bool,
+    /// It is a header that waits among packets: the queue that refused its packet.
+    cut_from: Option<u32>,
 }
 
 /// The path of a frame.
@@ -151,15 +163,22 @@ impl<W: FrameObserver> Observer for FrameHandler<W> {
                 }
             }
             Verdict::Trimmed { .. } => {
-                let is_cut = self.trim(number);
+                let is_cut = self.trim(number, packet.port as usize);
+                let first = packet.port as usize * self.queues;
+                let from = first + packet.queue as usize;
+                let waits_in = match self.treatment.trim_to {
+                    HeaderPlace::Apart => None,
+                    HeaderPlace::OwnQueue => Some(from),
+                    HeaderPlace::TrimQueue(queue) => Some(first + queue),
+                };
                 let known = &mut self.known[number as usize];
-                (known.untrimmable, known.in_queue) = (!is_cut, self.treatment.trim_in_queue);
-                if known.in_queue {
-                    self.cut[packet.port as usize * self.queues + packet.queue as usize].waiting += 1;
+                (known.untrimmable, known.cut_from) = (!is_cut, waits_in.map(|_| from as u32));
+                if let Some(queue) = waits_in {
+                    self.cut[queue].waiting += 1;
                 }
             }
             Verdict::Returned { .. } => {
-                if self.trim(number) {
+                if self.trim(number, packet.port as usize) {
                     self.edit(number, edit::turn_around);
                     self.returned = Some(number);
                 } else {
@@ -188,9 +207,9 @@ impl<W: FrameObserver> Observer for FrameHandler<W> {
     fn evicted(&mut self, eviction: Eviction) {
         self.observer.evicted(&eviction);
         let number = number_of(eviction.id);
-        if self.known[number as usize].in_queue {
-            let cut = &mut self.cut[eviction.queue];
-            (cut.waiting, cut.lost) = (cut.waiting - 1, cut.lost + 1);
+        if let Some(from) = self.known[number as usize].cut_from {
+            self.cut[eviction.queue].waiting -= 1;
+            self.cut[from as usize].lost += 1;
         }
         self.books.pushed_out += 1;
         self.free(number);
@@ -199,8 +218,8 @@ impl<W: FrameObserver> Observer for FrameHandler<W> {
     /// A frame takes its wire for as long as it really is, whatever the traffic manager has cut it to.
     fn bytes_on_wire(&mut self, port: usize, departure: &Departure) -> Option<u32> {
         let number = number_of(departure.id);
-        let Known { length, untrimmable, in_queue, .. } = self.known[number as usize];
-        if let Some(queue) = departure.queue().filter(|_| in_queue) {
+        let Known { length, untrimmable, cut_from, .. } = self.known[number as usize];
+        if let Some(queue) = departure.queue().filter(|_| cut_from.is_some()) {
             self.cut[port * self.queues + usize::from(queue)].waiting -= 1;
         }
         if untrimmable {
@@ -241,9 +260,10 @@ impl<W> FrameHandler<W> {
         });
     }
 
-    /// Cuts a frame; false if it cannot be cut.
-    fn trim(&mut self, number: u32) -> bool {
-        let Treatment { trim_size, trim_lengths, trim_dscp, .. } = self.treatment;
+    /// Cuts a frame that was to leave by a port; false if it cannot be cut.
+    fn trim(&mut self, number: u32, port: usize) -> bool {
+        let Treatment { trim_size, trim_lengths, .. } = self.treatment;
+        let trim_dscp = self.treatment.trim_dscp.get(port).copied().flatten();
         let left = self.with(number, |frame, known| {
             let headers = known.headers.as_ref()?;
             let left = edit::trim(frame, headers, trim_size, trim_lengths)?;
@@ -391,8 +411,9 @@ impl<W: FrameObserver> Dataplane<W> {
         self.handler.cut[queue].waiting
     }
 
-    /// The counters of queues with every packet once: a header that waits in its packet's queue is a trimmed packet and
-    /// none that waits, and one that was pushed out is a dropped packet and none that was trimmed.
+    /// The counters of queues with every packet once: a header that waits among packets is a trimmed packet and
+    /// none that waits, and one that was pushed out is a dropped packet and none that was trimmed. With a trim queue,
+    /// the drop is that of the trim queue, and only the counters of a port add up.
     pub fn settle(&self, counters: &mut Counters, queues: impl Iterator<Item = usize>) {
         for queue in queues {
             let CutInQueue { waiting, lost } = self.handler.cut[queue];
@@ -527,7 +548,7 @@ impl<W: FrameObserver> Dataplane<W> {
     fn send_back(&mut self, now: Instant, number: u32, packet: &Packet) -> Result<(), EndOfTime> {
         let headers = self.handler.with(number, |frame, _| Headers::parse(frame)).flatten();
         let known = &mut self.handler.known[number as usize];
-        (known.headers, known.in_queue) = (headers, false);
+        (known.headers, known.cut_from) = (headers, None);
         let Known { length, ingress, .. } = *known;
         let kind = headers.map_or(Kind::default(), |headers| self.classifier.kind(&headers, packet.port as usize));
         let back = Packet { bytes: length, port: ingress, queue: kind.queue, class: kind.class, ..*packet };

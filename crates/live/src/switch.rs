@@ -146,7 +146,7 @@ mod tests {
             treatment: Treatment {
                 trim_size: 64,
                 trim_lengths: Lengths::Cut,
-                trim_dscp: Some(46),
+                trim_dscp: vec![Some(46); ports],
                 ..Treatment::default()
             },
             overhead,

@@ -12,7 +12,7 @@ const PIECES: u32 = 512;
 const PIECE: usize = 2_048;
 
 /// Switches that do to frames whatever is done to frames.
-const SWITCHES: [&str; 4] = [
+const SWITCHES: [&str; 6] = [
     "buffer = \"20KB\"\nrate = \"100Mbps\"\nqueue_capacity = 4\n[policy]\nkind = \"cs\"\n[trim]\nheader_capacity = 3\nreturn_to_sender = true\n\
      [ecn]\nkind = \"step\"\nthreshold = 100\n[live]\ntrim_dscp = 46\n",
     "buffer = \"5KB\"\nrate = \"1Gbps\"\nqueues = 3\n[policy]\nkind = \"occamy\"\nalpha = 8.0\n[scheduler]\nkind = \"drr\"\nquantum = 1500\n[ecn]\nkind = \"step\"\nthreshold = 0\n\
@@ -21,6 +21,10 @@ const SWITCHES: [&str; 4] = [
      [[classify]]\nprotocol = \"tcp\"\ndestination_port = 0\nqueue = 1\n[[classify]]\npcp = 3\nqueue = 2\n",
     "buffer = \"20KB\"\nrate = \"10Mbps\"\n[policy]\nkind = \"cs\"\n[trim]\nkind = \"cut-payload\"\nwatermark = 1000\n[live]\ntrim_lengths = \"kept\"\n",
     "buffer = \"5KB\"\nrate = \"10Mbps\"\n[policy]\nkind = \"pushout\"\n[scheduler]\nkind = \"pifo\"\ncapacity = 8\n[rank]\nfrom = \"remaining\"\n",
+    "buffer = \"5KB\"\nrate = \"10Mbps\"\nqueues = 3\n[policy]\nkind = \"dt\"\nalpha = [1.0, 0.25, 1.0]\n[scheduler]\nkind = \"drr\"\n[trim]\nkind = \"to-queue\"\nqueue = 1\nsize = 200\n\
+     [[classify]]\nprotocol = \"tcp\"\nqueue = 2\n[live]\ntrim_dscp = 46\n",
+    "buffer = \"5KB\"\nrate = \"10Mbps\"\nqueues = 2\n[policy]\nkind = \"pushout\"\n[scheduler]\nkind = \"drr\"\n[trim]\nkind = \"to-queue\"\nqueue = 1\nsize = 200\n\
+     [ecn]\nkind = \"step\"\nthreshold = 100\naction = \"drop\"\n[live]\ntrim_lengths = \"kept\"\n",
 ];
 
 /// A head of two bytes says how a frame begins: with that of a sound packet, from which some bytes differ, or with what
@@ -102,10 +106,21 @@ pub fn torture(bytes: &[u8]) {
         let out = path.pool().pieces() - path.pool().free();
         assert!(path.tm().is_consistent(), "the accounts of the traffic manager");
         assert_eq!(out, waiting, "a piece for every frame that waits, and none else");
+        (0..3).for_each(|port| every_packet_once(&path, port));
     }
     path.finish().unwrap_or_else(|error| panic!("{error}"));
     collect(&mut path);
     assert_eq!(path.pool().free(), path.pool().pieces(), "every piece is back");
+}
+
+/// The counters of a port, as snapshots have them.
+fn every_packet_once(path: &Dataplane, port: usize) {
+    let first = path.tm().queue_index(port, 0);
+    let mut counters = path.tm().port_counters(port);
+    path.settle(&mut counters, first..first + path.tm().config().queues);
+    let known = [counters.sent, counters.dropped, counters.trimmed, counters.returned, counters.waiting];
+    let known: u64 = known.iter().map(|count| count.packets).sum();
+    assert_eq!(counters.offered.packets, known, "{counters:?}");
 }
 
 /// Takes what leaves: frames that can be read.

@@ -172,6 +172,8 @@ pub struct Config {
     pub maps: BTreeMap<(String, String), BTreeMap<u64, u64>>,
     /// Trimming, if it is set up.
     pub trimming: Option<Trimming>,
+    /// Rules of `ACL_RULE` whose packets are not trimmed.
+    pub trim_exemptions: usize,
     /// The PFC watchdog of each port that has one.
     pub watchdogs: BTreeMap<usize, Watchdog>,
     /// PGs that were made from speed, cable and `pfc_enable`, as buffermgrd does.

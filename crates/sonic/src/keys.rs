@@ -48,7 +48,7 @@ impl<'a> PortNames<'a> {
         places.numbers.sort_unstable();
         places.numbers.dedup();
         for name in ports.split(',') {
-            self.ports(name.trim(), &mut places)?;
+            self.ports(name, &mut places)?;
         }
         Ok(places)
     }
@@ -133,6 +133,8 @@ mod tests {
         assert_eq!(read("Ethernet0-8|3-4"), Ok((vec![0, 1, 2], vec![3, 4], 0)));
         assert_eq!(read("Ethernet0|0-2,4"), Ok((vec![0], vec![0, 1, 2, 4], 0)));
         assert_eq!(read("host|asic0|Ethernet0|5"), Ok((vec![0], vec![5], 0)));
+        // The switch knows no port with a blank in its name.
+        assert_eq!(read(" Ethernet0|5"), Ok((vec![], vec![5], 1)));
         assert_eq!(read("Ethernet1|5"), Ok((vec![], vec![5], 1)));
         assert_eq!(read("Ethernet100-200|5"), Ok((vec![], vec![5], 1)));
         for bad in [

@@ -13,6 +13,8 @@ mod watchdog;
 /// Priority groups of a port: 0 to 7. Queues: 0 to 15.
 const LAST_GROUP: u8 = 7;
 const LAST_QUEUE: u8 = 15;
+/// MTUs of ports.
+const MTU: std::ops::RangeInclusive<u64> = 68..=9216;
 
 const NOT_APPLIED: &str = "the switch refuses this entry, or its default stays in force";
 
@@ -127,13 +129,24 @@ impl<'a> Reader<'a> {
         let field = |name: &str| entry.and_then(|entry| entry.get(name)).map_or(String::new(), |text| text.0.clone());
         self.config.hwsku = field("hwsku");
         self.config.platform = field("platform");
-        self.config.is_dynamic = field("buffer_model") == "dynamic";
+        let model = field("buffer_model");
+        if !["", "traditional", "dynamic"].contains(&model.as_str()) {
+            let (key, why) = ("DEVICE_METADATA|localhost.buffer_model", format!("\"{model}\" is not a buffer model"));
+            let cure = "write traditional or dynamic";
+            self.config.findings.add(("value-invalid", Warning), key, why, "it counts as traditional", cure);
+        }
+        self.config.is_dynamic = model == "dynamic";
     }
 
     fn ports(&mut self) {
         self.missing_table("PORT", "no port can be set up");
         for (name, entry) in self.table("PORT") {
             let place = format!("PORT|{name}");
+            if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_./".contains(c)) {
+                let cure = "name it as Ethernet0";
+                let why = format!("\"{}\" is not the name of a port", name.escape_debug());
+                self.config.findings.add(("key-invalid", Error), &place, why, NOT_APPLIED, cure);
+            }
             let speed = self.number(&place, entry, "speed");
             if entry.get("speed").is_none() || speed == Some(0) {
                 self.invalid(&place, "the port has no speed", "give the speed in Mb/s, such as 100000");
@@ -147,6 +160,11 @@ impl<'a> Reader<'a> {
                 );
             }
             let mtu = self.number(&place, entry, "mtu").unwrap_or(9100);
+            if !MTU.contains(&mtu) {
+                let why = format!("an MTU of {mtu} is not one that ports can have");
+                let cure = format!("give {} to {}", MTU.start(), MTU.end());
+                self.config.findings.add(("value-invalid", Warning), format!("{place}.mtu"), why, NOT_APPLIED, cure);
+            }
             let (speed, is_up) = (speed.unwrap_or(0), status == "up");
             self.config.ports.push(Port { name: name.clone(), speed, mtu, is_up, ..Port::default() });
         }

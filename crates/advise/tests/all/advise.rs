@@ -208,6 +208,53 @@ fn a_scenario_that_pauses_is_paused_less_by_what_is_searched() {
     assert!(missing.to_string().contains("s.toml"), "{missing}");
 }
 
+/// Leaves that are made from the configuration, and a spine that another one is for.
+#[test]
+fn switches_of_another_configuration_stay_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
+    let (own, other) = (at("own.json").display().to_string(), text(TD3));
+    write("own.json", &other);
+    write("other.json", &other.replace("Arista-7050CX3-32S-C32", "another-C32"));
+    let fabric = "seed = 1\nduration = \"1500us\"\ndrain = \"5ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 1\n\
+                  hosts_per_leaf = 8\nrate = \"100Gbps\"\ndelay = \"200ns\"\n[transport.load]\nkind = \"udp\"\n\
+                  [[workload]]\nkind = \"long-lived\"\npairs = [[8, 0], [9, 1], [10, 2]]\ntransport = \"load\"\n";
+    let run = |tables: &str, changes: &dyn Fn(&mut serde_json::Value)| {
+        write("s.toml", &format!("{fabric}{tables}"));
+        let mut config = serde_json::from_str(&other).unwrap();
+        changes(&mut config);
+        advise(&own, &config.to_string(), None, &[Goal::Scenario { queue: 0, file: at("s.toml") }])
+    };
+    let words = |tables: &str, changes: &dyn Fn(&mut serde_json::Value)| {
+        run(tables, changes).unwrap_or_else(|error| panic!("{error}")).goals[0].before.words.clone()
+    };
+    let as_it_is = |_: &mut serde_json::Value| {};
+    // What three hosts send to one uplink is lost at the leaf: with a smaller alpha, more of it.
+    let less = |config: &mut serde_json::Value| {
+        config["BUFFER_PROFILE"]["egress_lossy_profile"]["dynamic_th"] = "-4".into();
+    };
+    let both = "[switch]\nsonic = \"own.json\"\n";
+    let leaves = "[tier.leaf]\nsonic = \"own.json\"\n[tier.spine]\nsonic = \"other.json\"\nsonic_chip = \"td3\"\n";
+    let spine = "[tier.leaf]\nsonic = \"other.json\"\nsonic_chip = \"td3\"\n[tier.spine]\nsonic = \"own.json\"\n";
+    let rest = "[tier.spine]\nsonic = \"other.json\"\nsonic_chip = \"td3\"\n";
+    for tables in [both, leaves, rest] {
+        assert_ne!(words(tables, &as_it_is), words(tables, &less), "{tables}");
+    }
+    assert_eq!(words(spine, &as_it_is), words(spine, &less), "the leaves have another configuration");
+    assert_eq!(words(leaves, &less), words(both, &less), "the spine has enough");
+    for (tables, why) in [
+        ("[switch]\nsonic = \"other.json\"\nsonic_chip = \"td3\"\n", "[switch] is made from"),
+        (
+            "[tier.leaf]\nsonic = \"other.json\"\nsonic_chip = \"td3\"\n[tier.spine]\nsonic = \"other.json\"\nsonic_chip = \"td3\"\n",
+            "each has a configuration of its own",
+        ),
+    ] {
+        let error = run(tables, &as_it_is).unwrap_err().to_string();
+        assert!(error.contains("s.toml") && error.contains(why) && error.contains("sonic ="), "{error}");
+    }
+}
+
 #[test]
 fn headroom_follows_the_cable() {
     let long = Goal::Lossless { queue: 3, senders: 12, cable: Some(2_000) };

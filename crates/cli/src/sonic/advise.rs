@@ -1,6 +1,6 @@
 //! `forebay sonic advise`.
 
-use super::{ConfigArgs, json, read_sound};
+use super::{ConfigArgs, json, parse, sound};
 use crate::Failure;
 use crate::args::Force;
 use crate::output::print;
@@ -40,9 +40,11 @@ const SHOWN: usize = 10;
 
 pub(super) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let path = &args.config.config;
-    let config = read_sound(path)?;
+    // It is read once: it may be a pipe.
+    let text = read_text(path)?;
+    let config = sound(path, parse(path, &text)?)?;
     let goals = read_goals(&args.goal.display().to_string(), &read_text(&args.goal)?)?;
-    let advice = advise(&path.display().to_string(), &read_text(path)?, args.config.chip.as_deref(), &goals)?;
+    let advice = advise(&path.display().to_string(), &text, args.config.chip.as_deref(), &goals)?;
     let patch = serde_json::to_string_pretty(&advice.patch).map_err(|error| Failure::refused("", error, ""))?;
     let mut outputs = Outputs::new(args.replace.force);
     let named = goals.iter().filter_map(Goal::file);

@@ -15,7 +15,7 @@ use forebay_sonic::config::Config;
 use forebay_sonic::device::Device;
 use forebay_sonic::findings::{Finding, Severity};
 use forebay_sonic::hardware::{Compared, read_rows, within};
-use forebay_sonic::import::import;
+use forebay_sonic::import::{ImportedLive, import, import_live, import_named};
 use forebay_sonic::lint::{lint, sarif};
 use forebay_sonic::predict::{Point, Prediction, Question, predict};
 use std::fmt::Write;
@@ -96,6 +96,12 @@ struct ImportArgs {
     /// Where the switch file goes; without this, to standard output.
     #[arg(short, long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
+    /// Write the file of a live switch (docs/live.md), whose interfaces have the names of the ports.
+    #[arg(long)]
+    live: bool,
+    /// The ports, by name; without this, all that are up.
+    #[arg(long, value_name = "PORT,PORT", value_delimiter = ',')]
+    ports: Option<Vec<String>>,
     #[command(flatten)]
     replace: Force,
 }
@@ -120,7 +126,11 @@ pub(crate) fn run(args: &SonicArgs) -> Result<(), Failure> {
 }
 
 fn read(path: &Path) -> Result<Config, Failure> {
-    Ok(Config::parse(&path.display().to_string(), &read_text(path)?)?)
+    parse(path, &read_text(path)?)
+}
+
+fn parse(path: &Path, text: &str) -> Result<Config, Failure> {
+    Ok(Config::parse(&path.display().to_string(), text)?)
 }
 
 fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
@@ -132,7 +142,10 @@ fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// A configuration without errors.
 fn read_sound(path: &Path) -> Result<Config, Failure> {
-    let config = read(path)?;
+    sound(path, read(path)?)
+}
+
+fn sound(path: &Path, config: Config) -> Result<Config, Failure> {
     if let Some(error) = config.findings.list().iter().find(|finding| finding.severity == Severity::Error) {
         let problem = format!("{}: {}", error.keys[0], error.why);
         let help = format!("{}; `forebay sonic lint` shows all that is wrong", error.cure);
@@ -260,13 +273,23 @@ fn import_config(args: &ImportArgs) -> Result<(), Failure> {
     let path = &args.config.config;
     let config = read_sound(path)?;
     let device = Device::new(&config, config.chip(args.config.chip.as_deref())?);
-    let imported = import(&device, &path.display().to_string())?;
-    let Some(out) = &args.out else { return print(&imported.toml) };
+    let (from, ports) = (path.display().to_string(), args.ports.as_deref());
+    let (toml, left_out) = if args.live {
+        let ImportedLive { toml, left_out } = import_live(&device, &from, ports)?;
+        (toml, left_out)
+    } else {
+        let imported = ports.map_or_else(|| import(&device, &from), |ports| import_named(&device, &from, ports))?;
+        (imported.toml, imported.left_out)
+    };
+    let Some(out) = &args.out else { return print(&toml) };
     let mut outputs = Outputs::new(args.replace.force);
     outputs.reads(path);
-    outputs.write_start(out, &imported.toml)?;
+    outputs.write_start(out, &toml)?;
+    if left_out.is_empty() {
+        return print(&format!("{}: nothing is left out\n", out.display()));
+    }
     let mut text = format!("{}: it leaves out, or has in another way:\n", out.display());
-    for left_out in &imported.left_out {
+    for left_out in &left_out {
         let _ = writeln!(text, "- {left_out}");
     }
     print(&text)

@@ -24,5 +24,7 @@ mod slurm;
 mod sonic;
 mod threads;
 mod three_hundred;
+#[path = "../common/trimming.rs"]
+mod trimming;
 mod vectors;
 mod warm_up;

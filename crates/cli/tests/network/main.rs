@@ -9,8 +9,11 @@ mod lab_script;
 #[path = "../common/pages.rs"]
 mod pages;
 mod service;
+mod sonic;
 mod strangers;
 mod switch;
+#[path = "../common/trimming.rs"]
+mod trimming;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

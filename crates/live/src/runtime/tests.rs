@@ -237,6 +237,30 @@ fn the_books_balance_in_every_way_of_trimming() {
     assert!(last.total.trimmed.packets > 0 && last.books.sent > 0);
 }
 
+/// What is cut waits in another queue than its packet would have: each queue has every packet once, all the same.
+#[test]
+fn the_books_balance_with_a_trim_queue() {
+    let set = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+    let other_drops = |snapshot: &Snapshot| {
+        snapshot.total.dropped.packets - snapshot.total.dropped_by(forebay_tm::Reason::HeaderFull).packets
+    };
+    let mut before = 0;
+    let (last, _) = with_switch(|handle, _| {
+        handle.change(set("rate", "10Mbps")).unwrap();
+        handle.change(set("trim", "{kind = \"to-queue\", queue = 1, size = 200}")).unwrap();
+        let cut = wait_for(handle, |snapshot| snapshot.ports.iter().any(|port| port.headers_waiting > 10));
+        let port = cut.ports.iter().max_by_key(|port| port.headers_waiting).unwrap();
+        assert_eq!(port.headers_waiting, port.queues[1].packets, "nothing else comes to the trim queue");
+        before = other_drops(&cut);
+        wait_for(handle, |snapshot| snapshot.total.dropped.packets > cut.total.dropped.packets);
+        // Headers that wait already leave by the trim queue, whatever becomes of others.
+        handle.change(set("trim.queue", "0")).unwrap();
+        wait_for(handle, |snapshot| snapshot.ports.iter().all(|port| port.queues[1].packets == 0));
+    });
+    assert!(last.total.trimmed.packets > 0 && last.total.headers_sent.packets > 0);
+    assert_eq!(other_drops(&last), before, "trim drops, and no others");
+}
+
 #[test]
 fn bad_changes_are_refused_and_change_nothing() {
     with_switch(|handle, _| {

@@ -1,7 +1,7 @@
 //! The file of a live switch: a switch file whose ports are interfaces, with how frames find their ports and queues.
 
 use crate::classify::{Classifier, Kind, Matches, Rule};
-use crate::dataplane::{Forwarding, RankFrom, Treatment};
+use crate::dataplane::{Forwarding, HeaderPlace, RankFrom, Treatment};
 use crate::edit::Lengths;
 use crate::frame::Mac;
 use crate::routes::{NextHop, Prefix, Routes};
@@ -188,19 +188,23 @@ pub fn read(file: &str, text: &str, changes: &[(String, String)]) -> Result<(Liv
     }
     let known: Vec<&str> = TOP_KEYS.into_iter().chain(config_keys()).collect();
     root.allow(&known, |_| false, "")?;
-    let (interfaces, rates) = interfaces(&root)?;
+    let Places { interfaces, rates, trim_dscp } = interfaces(&root)?;
     let names: Vec<String> = interfaces.iter().enumerate().map(|(port, interface)| interface.name(port)).collect();
     let tm = read_config(&root, rates)?.validate().map_err(|error| document.locate(&error))?;
     let queues = tm.queues;
     let (run, trim) = run(&root)?;
-    let mut treatment = Treatment { rank: rank(&root)?, ..trim };
+    let mut treatment = Treatment { rank: rank(&root)?, trim_dscp, ..trim };
     treatment.trim_size = match &tm.trim {
         Some(TrimConfig::Ndp(config)) => config.size.get() as usize,
         Some(TrimConfig::CutPayload(config)) => config.size.get() as usize,
         Some(TrimConfig::ToQueue(config)) => config.size.get() as usize,
         Some(TrimConfig::SourceFlowControl(_)) | None => 64,
     };
-    treatment.trim_in_queue = matches!(tm.trim, Some(TrimConfig::CutPayload(_) | TrimConfig::ToQueue(_)));
+    treatment.trim_to = match &tm.trim {
+        Some(TrimConfig::CutPayload(_)) => HeaderPlace::OwnQueue,
+        Some(TrimConfig::ToQueue(config)) => HeaderPlace::TrimQueue(config.queue),
+        Some(TrimConfig::Ndp(_) | TrimConfig::SourceFlowControl(_)) | None => HeaderPlace::Apart,
+    };
     let config = LiveConfig {
         forwarding: forwarding(&root, &names)?,
         classifier: classifier(&root, &names, queues as u64)?,
@@ -218,8 +222,16 @@ pub fn read(file: &str, text: &str, changes: &[(String, String)]) -> Result<(Liv
     Ok((config, root.to_toml_without("http", "token")))
 }
 
-fn interfaces(root: &Table<'_>) -> Result<(Vec<Interface>, Vec<Rate>), Diagnostic> {
-    const KEYS: [&str; 5] = ["name", "rate", "backend", "read", "write"];
+/// What `[[interface]]` tables say, of each port.
+struct Places {
+    interfaces: Vec<Interface>,
+    rates: Vec<Rate>,
+    /// Its own, or that of `[live]`.
+    trim_dscp: Vec<Option<u8>>,
+}
+
+fn interfaces(root: &Table<'_>) -> Result<Places, Diagnostic> {
+    const KEYS: [&str; 6] = ["name", "rate", "backend", "read", "write", "trim_dscp"];
     let backend = |value: Option<Value<'_>>| {
         let words = [
             ("xdp", Some(BackendKind::Xdp)),
@@ -230,15 +242,21 @@ fn interfaces(root: &Table<'_>) -> Result<(Vec<Interface>, Vec<Rate>), Diagnosti
         ];
         value.map(|value| value.word(&words)).transpose()
     };
-    let usual = root.table("live")?.map_or(Ok(None), |live| backend(live.get("backend")))?.flatten();
+    let dscp = |table: &Table<'_>| -> Result<Option<u8>, Diagnostic> {
+        Ok(number_below(table.get("trim_dscp").as_ref(), 64)?.map(|number| number as u8))
+    };
+    let live = root.table("live")?;
+    let usual = live.as_ref().map_or(Ok(None), |live| backend(live.get("backend")))?.flatten();
+    let usual_dscp = live.as_ref().map_or(Ok(None), dscp)?;
     let tables = root.tables("interface")?;
     if tables.len() < 2 {
         let problem = "a switch has two interfaces or more";
         return Err(root.key_error("interface", problem, "add [[interface]] tables, each with name = \"eth1\""));
     }
-    let (mut interfaces, mut rates) = (Vec::new(), Vec::new());
+    let (mut interfaces, mut rates, mut trim_dscp) = (Vec::new(), Vec::new(), Vec::new());
     for table in &tables {
         table.allow(&KEYS, |_| false, "")?;
+        trim_dscp.push(dscp(table)?.or(usual_dscp));
         let rate = match (table.get("rate"), root.get("rate")) {
             (Some(own), _) => own.rate()?,
             (None, Some(usual)) => usual.rate()?,
@@ -269,7 +287,7 @@ fn interfaces(root: &Table<'_>) -> Result<(Vec<Interface>, Vec<Rate>), Diagnosti
         let problem = "some ports are interfaces and some are files, but these have no common clock";
         return Err(root.key_error("interface", problem, "give all a name, or all read and write"));
     }
-    Ok((interfaces, rates))
+    Ok(Places { interfaces, rates, trim_dscp })
 }
 
 /// The port that a value names: an interface, or a number from 0.
@@ -506,7 +524,6 @@ fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
             return Err(value.error("three threads never wait", "set threads = 1, or idle = \"spin\""));
         }
     }
-    treatment.trim_dscp = number_below(table.get("trim_dscp").as_ref(), 64)?.map(|number| number as u8);
     if let Some(value) = table.get("trim_lengths") {
         treatment.trim_lengths = value.word(&[("cut", Lengths::Cut), ("kept", Lengths::Kept)])?;
     }

@@ -66,6 +66,18 @@ fn a_file_says_it_all() {
 }
 
 #[test]
+fn trimmed_packets_get_the_code_point_of_their_port() {
+    let dscp = |text: &str| read("live.toml", text, &[]).map(|(config, _)| config.treatment.trim_dscp);
+    assert_eq!(dscp(SOUND).unwrap(), [None, None]);
+    let own = SOUND.replace("name = \"h1\"\n", "name = \"h1\"\ntrim_dscp = 7\n");
+    assert_eq!(dscp(&own).unwrap(), [Some(7), None]);
+    let both = own.replace("[live]\n", "[live]\ntrim_dscp = 46\n");
+    assert_eq!(dscp(&both).unwrap(), [Some(7), Some(46)]);
+    let error = dscp(&own.replace("trim_dscp = 7", "trim_dscp = 64")).unwrap_err().to_string();
+    assert!(error.contains("live.toml:11: interface.0.trim_dscp") && error.contains("give 0 to 63"), "{error}");
+}
+
+#[test]
 fn secrets_are_not_shown() {
     const TOKEN: &str = "a-token-that-nobody-knows";
     let written = SOUND.replace("[http]\n", &format!("[http]\ntoken = \"{TOKEN}\"\n"));

@@ -60,7 +60,9 @@ pub struct SwitchSetup {
     pub chip: Option<ChipSetup>,
     /// Its ingress side, if it has one: it then pauses its senders.
     pub ingress: Option<IngressSetup>,
-    /// What it leaves out of the SONiC configuration that it is made from, or has in another way.
+    /// The path, from the root, of the SONiC configuration that it is made from.
+    pub sonic: Option<String>,
+    /// What it leaves out of that configuration, or has in another way.
     pub left_out: Vec<String>,
     /// The script that it plays, if it plays one: no file says so, only `forebay lab script`.
     pub script: Option<Arc<Script>>,

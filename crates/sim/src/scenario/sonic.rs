@@ -42,6 +42,8 @@ pub(super) struct Made<'d> {
     pub(super) place: usize,
     /// What it says, as a level.
     pub(super) level: Level<'d>,
+    /// Its path from the root.
+    pub(super) path: String,
     pub(super) left_out: Vec<String>,
     key: Value<'d>,
     ingress: Option<IngressFile>,
@@ -111,7 +113,8 @@ pub(super) fn made<'d>(levels: &[&Level<'d>], rates: &[Rate]) -> Result<Option<M
         },
     });
     let level = level.below(settings(&switch));
-    Ok(Some(Made { place, level, left_out: imported.left_out, key: key.clone(), ingress, watchdog }))
+    let (path, left_out) = (source.absolute(), imported.left_out);
+    Ok(Some(Made { place, level, path, left_out, key: key.clone(), ingress, watchdog }))
 }
 
 fn sides(imported: &Imported) -> Result<(ValidConfig, Option<IngressFile>), Diagnostic> {

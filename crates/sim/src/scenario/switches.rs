@@ -261,8 +261,18 @@ impl<'d> Switches<'d> {
                 let problem = format!("switch {} mirrors or is a chip, and pauses", switch.name);
                 return Err(level.tables.locate("ingress", problem, "remove [ingress], or [mirror] and the chip"));
             }
-            let left_out = sonic.map_or(Vec::new(), |sonic| sonic.left_out);
-            setups.push(SwitchSetup { buffers, ports_per_buffer, mirror, chip, ingress, left_out, script: None });
+            let (sonic, left_out) = sonic.map(|sonic| (sonic.path, sonic.left_out)).unzip();
+            let left_out = left_out.unwrap_or_default();
+            setups.push(SwitchSetup {
+                buffers,
+                ports_per_buffer,
+                mirror,
+                chip,
+                ingress,
+                sonic,
+                left_out,
+                script: None,
+            });
         }
         pfc::check_peers(&self.root, plan, ports, &setups)?;
         self.check_header_classes(&setups)?;

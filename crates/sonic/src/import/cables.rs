@@ -1,8 +1,10 @@
-//! Ports that are in use: those of a device that the cables of a network are in, and their watchdog.
+//! Ports that are in use: those that are up, those that are named, those of a device that the cables of a network are
+//! in; and their watchdog.
 
 use super::Importer;
 use crate::SonicError;
 use crate::config::{Config, Watchdog};
+use crate::device::Device;
 use forebay_tm::Rate;
 use std::collections::BTreeMap;
 
@@ -37,7 +39,50 @@ fn has(ports: &[String]) -> String {
     if ports.is_empty() { "none".to_owned() } else { ports.join(", ") }
 }
 
-impl Importer<'_> {
+impl<'a> Importer<'a> {
+    /// All ports that are up.
+    pub(super) fn of_ports_up(device: &'a Device<'a>) -> Result<Self, SonicError> {
+        let all = &device.config.ports;
+        let ports: Vec<usize> = (0..all.len()).filter(|port| all[*port].is_up).collect();
+        if ports.is_empty() {
+            return Err(SonicError::new("PORT", "no port is up", "set admin_status to up"));
+        }
+        let down = all.len() - ports.len();
+        let left_out = if down > 0 { vec![format!("{down} ports that are not up")] } else { vec![] };
+        Self::with_speeds(device, ports, left_out)
+    }
+
+    /// Ports by their names.
+    pub(super) fn of_ports(device: &'a Device<'a>, names: &[String]) -> Result<Self, SonicError> {
+        let all = &device.config.ports;
+        let mut ports: Vec<usize> = vec![];
+        for name in names {
+            let wrong = |problem: &str, help: String| SonicError::new(format!("--ports {name}"), problem, help);
+            let Some(port) = all.iter().position(|port| port.name == *name) else {
+                let first = all.first().map_or("no port at all".to_owned(), |port| format!("such as {}", port.name));
+                return Err(wrong("PORT has no such port", format!("name ports of the configuration: it has {first}")));
+            };
+            if !all[port].is_up {
+                return Err(wrong("the port is not up", format!("set admin_status of PORT|{name} to up")));
+            }
+            if ports.contains(&port) {
+                return Err(wrong("the port is named twice", "name each port once".to_owned()));
+            }
+            ports.push(port);
+        }
+        let others = all.len() - ports.len();
+        let left_out = if others > 0 { vec![format!("{others} ports that were not asked for")] } else { vec![] };
+        Self::with_speeds(device, ports, left_out)
+    }
+
+    fn with_speeds(device: &'a Device<'a>, ports: Vec<usize>, left_out: Vec<String>) -> Result<Self, SonicError> {
+        if let Some(port) = ports.iter().map(|port| &device.config.ports[*port]).find(|port| port.speed == 0) {
+            let place = format!("PORT|{}", port.name);
+            return Err(SonicError::new(place, "the port has no speed", "give the speed in Mb/s, such as 100000"));
+        }
+        Ok(Self { device, ports, queues: 0, left_out })
+    }
+
     /// The watchdog that most ports have.
     pub(super) fn watchdog(&mut self) -> Option<Watchdog> {
         let mut counts: BTreeMap<Option<Watchdog>, usize> = BTreeMap::new();

@@ -8,6 +8,9 @@ use forebay_tm::ingress::{Alpha, Limit, LosslessConfig};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// More cells than any memory has.
+const MOST_CELLS: u64 = 1 << 40;
+
 /// Groups that are the same: their settings, and for each port (counted among those that are up) their numbers.
 type Alike = Vec<(String, BTreeMap<usize, Vec<u8>>)>;
 
@@ -141,7 +144,8 @@ fn limit_line(limit: Limit) -> String {
 }
 
 fn group_lines(pool: &str, group: &GroupCells) -> String {
-    let mut lines = format!("pool = \"{pool}\"\nminimum = {}\n{}", group.minimum, limit_line(group.limit));
+    let minimum = group.minimum.min(MOST_CELLS);
+    let mut lines = format!("pool = \"{pool}\"\nminimum = {minimum}\n{}", limit_line(group.limit));
     if let Some(LosslessConfig { headroom, xon, xon_offset }) = group.lossless {
         let _ = write!(lines, "headroom = {headroom}\nxon = {xon}\nxon_offset = {xon_offset}\n");
     }

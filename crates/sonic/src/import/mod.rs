@@ -2,6 +2,7 @@
 
 mod cables;
 mod ingress;
+mod live;
 mod qos;
 
 use crate::SonicError;
@@ -36,17 +37,38 @@ pub struct Imported {
 /// # Errors
 /// If no port is up, no queue has a profile, or the pool cannot be what it says.
 pub fn import(device: &Device<'_>, from: &str) -> Result<Imported, SonicError> {
-    let ports: Vec<usize> = (0..device.config.ports.len()).filter(|port| device.config.ports[*port].is_up).collect();
-    if ports.is_empty() {
-        return Err(SonicError::new("PORT", "no port is up", "set admin_status to up"));
-    }
-    if let Some(port) = ports.iter().map(|port| &device.config.ports[*port]).find(|port| port.speed == 0) {
-        let place = format!("PORT|{}", port.name);
-        return Err(SonicError::new(place, "the port has no speed", "give the speed in Mb/s, such as 100000"));
-    }
-    let down = device.config.ports.len() - ports.len();
-    let left_out = if down > 0 { vec![format!("{down} ports that are not up")] } else { vec![] };
-    written(Importer { device, ports, queues: 0, left_out }, from)
+    written(Importer::of_ports_up(device)?, from)
+}
+
+/// The same of some ports, by name and in this order.
+///
+/// # Errors
+/// As [`import`], or if a port is not there, not up, or named twice.
+pub fn import_named(device: &Device<'_>, from: &str, ports: &[String]) -> Result<Imported, SonicError> {
+    written(Importer::of_ports(device, ports)?, from)
+}
+
+/// A file of a live switch, and what it leaves out.
+#[derive(Clone, Debug)]
+pub struct ImportedLive {
+    /// The file, in TOML, with what it leaves out as comments.
+    pub toml: String,
+    /// What it leaves out, or has in another way.
+    pub left_out: Vec<String>,
+}
+
+/// Writes the egress side of a device as the file of a live switch whose interfaces have the names of the ports: all
+/// that are up, or these.
+///
+/// # Errors
+/// As [`import_named`], or if Linux has no interfaces with such names.
+pub fn import_live(device: &Device<'_>, from: &str, ports: Option<&[String]>) -> Result<ImportedLive, SonicError> {
+    let mut importer = match ports {
+        None => Importer::of_ports_up(device)?,
+        Some(names) => Importer::of_ports(device, names)?,
+    };
+    let toml = importer.live(from)?;
+    Ok(ImportedLive { toml, left_out: importer.left_out })
 }
 
 /// Writes both sides of a device of whose ports some are in use: those of `rates`, in this order, each the first of its
@@ -79,6 +101,15 @@ struct Written {
     marking: String,
 }
 
+/// The tables of the egress side.
+struct Egress {
+    keys: String,
+    policy: String,
+    scheduler: String,
+    marking: String,
+    trimming: String,
+}
+
 struct Importer<'a> {
     device: &'a Device<'a>,
     ports: Vec<usize>,
@@ -92,29 +123,46 @@ impl Importer<'_> {
     }
 
     fn switch(&mut self, from: &str) -> Result<Written, SonicError> {
-        let (config, chip) = (self.device.config, &self.device.chip);
+        let Egress { keys, policy, scheduler, marking, trimming } = self.egress()?;
+        if let Some(dscp) =
+            self.config().trimming.as_ref().and_then(|of| of.dscp.clone()).filter(|_| !trimming.is_empty())
+        {
+            let what = format!("the new DSCP of trimmed packets ({dscp}): packets here have none; --live writes it");
+            self.left_out.push(what);
+        }
+        let ingress = self.ingress()?;
+        let mut toml = self.comments(from);
+        let _ = write!(toml, "\n{}\n{keys}", self.rates());
+        let _ = write!(toml, "\n{policy}\n{scheduler}{marking}{trimming}{ingress}");
+        let scenario = format!("[switch]\n{keys}\n{policy}\n{scheduler}{ingress}");
+        Ok(Written { toml, scenario, marking })
+    }
+
+    fn egress(&mut self) -> Result<Egress, SonicError> {
+        let config = self.device.config;
         let numbers = config.queues.keys().chain(config.scheduling.keys()).map(|(_, queue)| *queue);
         let Some(last) = numbers.max().filter(|_| !config.queues.is_empty()) else {
             return Err(SonicError::new("BUFFER_QUEUE", "no queue has a profile", "bind profiles to queues"));
         };
         self.queues = last + 1;
-        self.always_left_out(chip);
-        let policy = self.policy()?;
-        let scheduler = self.scheduler();
-        let marking = self.marking();
-        let trimming = self.trimming();
-        let ingress = self.ingress()?;
+        self.always_left_out(&self.device.chip);
+        let (policy, scheduler) = (self.policy()?, self.scheduler());
+        let (marking, trimming) = (self.marking(), self.trimming());
+        let cell = self.device.chip.cell;
+        let keys = format!("queues = {}\nbuffer = {}\ncell = {cell}\n", self.queues, self.memory()?);
+        Ok(Egress { keys, policy, scheduler, marking, trimming })
+    }
 
-        let mut toml = format!("# {} on {}, made by `forebay sonic import`.\n", one_line(from), chip.about);
-        toml.push_str("# It leaves out, or has in another way:\n");
-        for left_out in &self.left_out {
-            let _ = writeln!(toml, "# - {left_out}");
+    /// What is written, and what is left out.
+    fn comments(&self, from: &str) -> String {
+        let mut toml = format!("# {} on {}, made by `forebay sonic import`.\n", one_line(from), self.device.chip.about);
+        if !self.left_out.is_empty() {
+            toml.push_str("# It leaves out, or has in another way:\n");
         }
-        let keys = format!("queues = {}\nbuffer = {}\ncell = {}\n", self.queues, self.memory()?, chip.cell);
-        let _ = write!(toml, "\n{}\n{keys}", self.rates());
-        let _ = write!(toml, "\n{policy}\n{scheduler}{marking}{trimming}{ingress}");
-        let scenario = format!("[switch]\n{keys}\n{policy}\n{scheduler}{ingress}");
-        Ok(Written { toml, scenario, marking })
+        for left_out in &self.left_out {
+            let _ = writeln!(toml, "# - {}", one_line(left_out));
+        }
+        toml
     }
 
     /// Partitions of the memory that these ports are in: as few as have room for them.
@@ -152,10 +200,12 @@ impl Importer<'_> {
         }
     }
 
+    fn rate_of(&self, port: usize) -> String {
+        Rate::from_bps(self.config().ports[port].speed.saturating_mul(1_000_000)).to_string()
+    }
+
     fn rates(&self) -> String {
-        let rate =
-            |port: &usize| Rate::from_bps(self.config().ports[*port].speed.saturating_mul(1_000_000)).to_string();
-        let rates: Vec<String> = self.ports.iter().map(rate).collect();
+        let rates: Vec<String> = self.ports.iter().map(|port| self.rate_of(*port)).collect();
         if rates.iter().all(|rate| *rate == rates[0]) {
             return format!("ports = {}\nrate = \"{}\"", rates.len(), rates[0]);
         }
@@ -182,8 +232,8 @@ impl Importer<'_> {
     fn policy(&mut self) -> Result<String, SonicError> {
         let config = self.device.config;
         let cell = u64::from(self.device.chip.cell);
-        let mut pools: Vec<usize> = vec![];
         let mut members: Vec<Member> = vec![];
+        let mut pools: Vec<usize> = vec![];
         for queue in 0..self.queues {
             let Some(profile) = self.usual(&config.queues, queue, "buffer profile") else {
                 self.left_out.push(format!("queue {queue} has no profile: it is in the first pool, with alpha 1"));
@@ -209,6 +259,10 @@ impl Importer<'_> {
                 alpha,
                 limit: limit.map(|cells| cells.saturating_mul(cell)),
             });
+        }
+        if pools.is_empty() {
+            // Most ports have no profiles: there is a pool, all the same.
+            pools.extend(config.queues.values().next().map(|profile| config.profiles[*profile].pool));
         }
         let mut shared = vec![];
         for (place, pool) in pools.iter().enumerate() {

@@ -90,24 +90,27 @@ impl Importer<'_> {
             self.left_out.push("trimming: no profile of a queue trims".to_owned());
             return String::new();
         }
-        let Some(queue) = self.trim_queue() else {
+        let Some(queue) = self.trim_queue(self.ports[0]) else {
             self.left_out.push("trimming: the trim queue cannot be told from the maps".to_owned());
             return String::new();
         };
-        if let Some(dscp) = &trimming.dscp {
-            let live =
-                dscp.parse::<u8>().map_or(String::new(), |dscp| format!("; for forebay live: trim_dscp = {dscp}"));
-            self.left_out.push(format!("the new DSCP of trimmed packets ({dscp}): replayed packets have none{live}"));
+        if config.trim_exemptions > 0 {
+            let what = format!("{} rules of ACL_RULE with DISABLE_TRIM: their packets are cut", config.trim_exemptions);
+            self.left_out.push(what);
+        }
+        let others = self.ports.iter().filter(|port| self.trim_queue(**port) != Some(queue)).count();
+        if others > 0 {
+            self.left_out.push(format!("another trim queue, or none, by the maps of {others} ports"));
         }
         let size = trimming.size.unwrap_or(128);
         format!("\n[trim]\nkind = \"to-queue\"\nsize = {size}\nqueue = {queue}\nfrom = {trims:?}\n")
     }
 
-    /// `queue_index`, or the queue that the new DSCP leads to.
-    fn trim_queue(&self) -> Option<u64> {
+    /// `queue_index`, or the queue that the new DSCP leads to at a port.
+    fn trim_queue(&self, port: usize) -> Option<u64> {
         let config = self.device.config;
         let trimming = config.trimming.as_ref()?;
-        let port = &config.ports[self.ports[0]];
+        let port = &config.ports[port];
         let queue = match trimming.queue.as_deref() {
             Some("dynamic") | None => {
                 let class = match trimming.dscp.as_deref()? {

@@ -134,29 +134,36 @@ impl Linter<'_> {
         }
     }
 
-    /// Minimums of queues that are more than their pool.
+    /// Minimums of queues, or of lossy PGs, that are more than their pool.
     fn minimums(&mut self) {
+        let config = self.config;
+        // What `size` means of lossless PGs depends on the chip.
+        let is_lossy = |profile: &&usize| config.profiles[**profile].bytes.xoff.is_none();
+        let queues = self.sums_of_sizes(config.queues.values());
+        let groups = self.sums_of_sizes(config.groups.values().filter(is_lossy));
+        for (what, sums) in [("queues", queues), ("lossy PGs", groups)] {
+            for (pool, sum) in sums {
+                let pool = &config.pools[pool];
+                if pool.has_size && sum > pool.bytes.size {
+                    let why = format!("{what} reserve {sum} B, more than the {} B of the pool", pool.bytes.size);
+                    let effect = format!("the SAI refuses some of the {what}, or nothing is shared");
+                    let key = format!("BUFFER_POOL|{}", pool.name);
+                    let cure = format!("give the profiles of the {what} a smaller size");
+                    self.findings.add(("minimums-exceed-pool", Error), key, why, effect, cure);
+                }
+            }
+        }
+    }
+
+    /// The sum of `size` in each pool.
+    fn sums_of_sizes<'p>(&self, profiles: impl Iterator<Item = &'p usize>) -> BTreeMap<usize, u64> {
         let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
-        for profile in self.config.queues.values() {
+        for profile in profiles {
             let profile = &self.config.profiles[*profile];
             let sum = sums.entry(profile.pool).or_default();
             *sum = sum.saturating_add(profile.bytes.size);
         }
-        for (pool, sum) in sums {
-            let pool = &self.config.pools[pool];
-            if pool.has_size && sum > pool.bytes.size {
-                let why = format!("queues reserve {sum} B, more than the {} B of the pool", pool.bytes.size);
-                let effect = "the SAI refuses some of the queues, or nothing is shared";
-                let key = format!("BUFFER_POOL|{}", pool.name);
-                self.findings.add(
-                    ("minimums-exceed-pool", Error),
-                    key,
-                    why,
-                    effect,
-                    "give the queues' profiles a smaller size",
-                );
-            }
-        }
+        sums
     }
 
     /// Lossless packets that egress drops.

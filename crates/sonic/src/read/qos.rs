@@ -119,12 +119,18 @@ impl Reader<'_> {
     pub(super) fn port_maps(&mut self) {
         let ports: HashMap<String, usize> =
             self.config.ports.iter().enumerate().map(|(place, port)| (port.name.clone(), place)).collect();
+        // What is said of the whole switch is for ports that say nothing.
+        let mut of_switch = BTreeMap::new();
         for (names, entry) in self.table("PORT_QOS_MAP") {
             let place = format!("PORT_QOS_MAP|{names}");
             let pfc = self.port_priorities(&place, entry, "pfc_enable").unwrap_or_default();
             let watchdog = self.port_priorities(&place, entry, "pfcwd_sw_enable");
             let maps = self.port_map_names(&place, entry);
-            for name in names.split(',').filter(|name| *name != "global") {
+            if names == "global" {
+                of_switch = maps;
+                continue;
+            }
+            for name in names.split(',') {
                 let Some(&port) = ports.get(name) else {
                     self.unknown_port(place.clone(), name);
                     continue;
@@ -133,6 +139,11 @@ impl Reader<'_> {
                 port.pfc.clone_from(&pfc);
                 port.watchdog.clone_from(&watchdog);
                 port.maps.clone_from(&maps);
+            }
+        }
+        for (field, name) in &of_switch {
+            for port in &mut self.config.ports {
+                port.maps.entry(field.clone()).or_insert_with(|| name.clone());
             }
         }
     }
@@ -169,6 +180,9 @@ impl Reader<'_> {
     }
 
     pub(super) fn trimming(&mut self) {
+        let exempts =
+            |entry: &Entry| entry.get("PACKET_ACTION").is_some_and(|action| action.0.trim() == "DISABLE_TRIM");
+        self.config.trim_exemptions = self.table("ACL_RULE").iter().filter(|(_, entry)| exempts(entry)).count();
         let table = self.table("SWITCH_TRIMMING");
         let Some((_, entry)) = table.iter().find(|(key, _)| key == "GLOBAL") else {
             if let Some((key, _)) = table.first() {

@@ -5,7 +5,7 @@ use crate::text;
 use forebay_settings::SwitchFile;
 use forebay_sonic::config::Config;
 use forebay_sonic::device::Device;
-use forebay_sonic::import::{Imported, import};
+use forebay_sonic::import::{Imported, import, import_live};
 use forebay_sonic::predict::{Question, predict};
 use forebay_tm::{Instant, Mmu, MmuConfig, Outcome, Packet, PacketId, Reason, Side, Verdict, View as _, Wire};
 
@@ -109,6 +109,56 @@ fn what_is_left_out_is_said() {
     assert!(small.toml.contains("fixed = [false, false, false, true, true, false, false]"), "{}", small.toml);
     assert!(small.toml.contains("kind = \"wred\"\non = [false, false, false, true"), "{}", small.toml);
     mmu(&small.toml);
+}
+
+/// What an operator of a box that trims may have, and no file of ours.
+#[test]
+fn trimming_that_is_not_the_same_everywhere_is_said() {
+    let mut config: serde_json::Value = serde_json::from_str(&text("small.json")).unwrap();
+    config["ACL_RULE"] = serde_json::json!({"T|R": {"PACKET_ACTION": "DISABLE_TRIM", "PRIORITY": "9"}, "T|S": {"PACKET_ACTION": "DROP"}});
+    config["SWITCH_TRIMMING"]["GLOBAL"]["queue_index"] = "dynamic".into();
+    config["TC_TO_QUEUE_MAP"]["OTHER"] = serde_json::json!({"0": "0", "6": "5"});
+    config["PORT_QOS_MAP"]["Ethernet8"]["tc_to_queue_map"] = "OTHER".into();
+    let config = Config::parse("small.json", &config.to_string()).unwrap();
+    let device = Device::new(&config, config.chip(None).unwrap());
+    let left_out = import(&device, "small.json").unwrap().left_out;
+    for expected in ["1 rules of ACL_RULE with DISABLE_TRIM", "another trim queue, or none, by the maps of 1 ports"] {
+        assert!(left_out.iter().any(|left_out| left_out.contains(expected)), "{expected}: {left_out:#?}");
+    }
+    // Queues by DSCP: those of most ports, and rules for what comes by the other.
+    let live = import_live(&device, "small.json", None).unwrap().toml;
+    let rule = |ingress: &str, dscp: u8, queue: u8| format!("[[classify]]\n{ingress}dscp = {dscp}\nqueue = {queue}\n");
+    let (own, usual) = (rule("ingress = \"Ethernet8\"\n", 48, 5), rule("", 48, 6));
+    assert!(live.find(&own).unwrap() < live.find(&usual).unwrap(), "{live}");
+    // It has no queue 3 by this map: a packet of TC 3 is no other than one of TC 0.
+    assert!(!live.contains(&rule("ingress = \"Ethernet8\"\n", 3, 3)), "{live}");
+    assert!(live.contains("[[classify]]\ningress = \"Ethernet8\"\nqueue = 0\n"), "{live}");
+    assert!(live.contains("trim_dscp = 48\ntrim_lengths = \"kept\"\n") && live.contains("frame = 16384\n"), "{live}");
+}
+
+/// `PORT_QOS_MAP|global` is for ports without a map of their own.
+#[test]
+fn a_map_of_the_switch_is_that_of_ports_without_one() {
+    let mut config: serde_json::Value = serde_json::from_str(&text("small.json")).unwrap();
+    config["DSCP_TO_TC_MAP"]["WHOLE"] = serde_json::json!({"46": "6"});
+    config["PORT_QOS_MAP"]["global"] = serde_json::json!({"dscp_to_tc_map": "WHOLE"});
+    config["PORT_QOS_MAP"]["Ethernet4"].as_object_mut().unwrap().remove("dscp_to_tc_map");
+    let config = Config::parse("small.json", &config.to_string()).unwrap();
+    let maps: Vec<&str> = config.ports.iter().map(|port| port.maps["dscp_to_tc_map"].as_str()).collect();
+    assert_eq!(maps, ["AZURE", "WHOLE", "AZURE"]);
+}
+
+/// Most ports have no profiles: what is written can be read.
+#[test]
+fn ports_without_profiles_have_a_pool() {
+    let mut config: serde_json::Value = serde_json::from_str(&text("small.json")).unwrap();
+    for port in 0..4 {
+        config["PORT"][format!("Service{port}")] = serde_json::json!({"speed": "100000", "admin_status": "up"});
+    }
+    let config = Config::parse("small.json", &config.to_string()).unwrap();
+    let imported = import(&Device::new(&config, config.chip(None).unwrap()), "small.json").unwrap();
+    assert!(imported.left_out.iter().any(|left_out| left_out.contains("queue 0 has no profile")), "{}", imported.toml);
+    mmu(&imported.toml);
 }
 
 #[test]

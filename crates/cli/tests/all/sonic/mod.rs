@@ -1,5 +1,7 @@
 //! `forebay sonic`: codes and formats are as docs/operators.md says. `readme.rs` runs the commands of the page.
 
+mod trimming;
+
 use crate::commands::{json, printed, refused};
 use crate::pages::root;
 use crate::simulation::forebay;
@@ -82,13 +84,25 @@ fn files_that_hold_no_configuration_are_refused() {
     }
 }
 
+/// As in `forebay sonic advise <(ssh SWITCH sonic-cfggen -d --print-data)`.
+#[test]
+fn a_configuration_may_come_by_a_pipe() {
+    let config = std::fs::File::open(root().join(DATA).join("small.json")).unwrap();
+    let mut advise =
+        crate::simulation::command(root(), "sonic advise /dev/stdin --goal crates/advise/tests/goals/ecn.toml --json");
+    let mut child = advise.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::copy(&mut &config, &mut child.stdin.take().unwrap()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.code().is_some_and(|code| code < 2) && !output.stdout.is_empty());
+}
+
 #[test]
 fn an_imported_switch_can_be_replayed() {
     let directory = tempfile::tempdir().unwrap();
     let (switch, arrivals) = (directory.path().join("switch.toml"), directory.path().join("arrivals.csv"));
     let config = root().join(DATA).join("configs/td3-7050cx3-c32-t0.json");
     let text = printed(root(), &format!("sonic import {} -o {}", config.display(), switch.display()));
-    assert!(text.contains("it leaves out, or has in another way"), "{text}");
+    assert!(text.contains("nothing is left out"), "{text}");
     std::fs::write(&arrivals, "time_ps,bytes,port,queue,in_port\n0,1500,0,0,1\n0,1500,0,3,2\n").unwrap();
     let verdicts = printed(directory.path(), "replay switch.toml arrivals.csv");
     assert!(verdicts.contains("1,sent"), "{verdicts}");
