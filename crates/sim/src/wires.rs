@@ -36,7 +36,8 @@ pub(crate) struct Link {
     pub(crate) rate: Rate,
     /// What a byte takes in picoseconds, if that is a whole number; else zero.
     byte_time: u64,
-    /// If it is not: how long a packet of `known_bytes` takes. Most packets are as long as the one before.
+    /// If it is not, or the link does not work: how long a packet of `known_bytes` takes. Most packets are as long as the
+    /// one before.
     known_bytes: u32,
     known_time: Duration,
     /// Where it ends: the node and the slot of its event_queue.
@@ -158,6 +159,9 @@ impl Link {
             self.known_time = self.rate.serialization(u64::from(metadata.bytes()));
         }
         let time = self.known_time.ps();
+        if !self.up {
+            trails.unsent = Some((link, Instant::from_ps(start.ps() + time)));
+        }
         if trails.on {
             trails.hop(metadata.packet, link, start, time, self.delay);
         }
@@ -288,7 +292,7 @@ impl Wires {
         // No run lasts until the end of time.
         let end = Instant::from_ps(start.ps() + wire.time_of(metadata, (link, start), &mut self.trails));
         let launch = wire.launch(metadata, end, self.clock);
-        self.see_to(launch, link, metadata, end);
+        self.see_to(launch, link, metadata);
         end
     }
 
@@ -304,7 +308,7 @@ impl Wires {
         let end = Instant::from_ps(start.ps() + wire.time_of(metadata, (link, start), &mut self.trails));
         wire.free_at = end;
         let launch = wire.launch(metadata, end, self.clock);
-        self.see_to(launch, link, metadata, end);
+        self.see_to(launch, link, metadata);
         true
     }
 
@@ -314,9 +318,9 @@ impl Wires {
         self.links.iter_mut().for_each(|link| link.byte_time = 0);
     }
 
-    /// What is to be done after a packet was put on a link that has sent it at `end`.
+    /// What is to be done after a packet was put on a link.
     #[inline(always)]
-    fn see_to(&mut self, launch: Launch, link: u32, metadata: Metadata, end: Instant) {
+    fn see_to(&mut self, launch: Launch, link: u32, metadata: Metadata) {
         match launch {
             Launch::Behind => {}
             Launch::First(key) => {
@@ -326,7 +330,7 @@ impl Wires {
             }
             Launch::Lost => {
                 self.never_sent += 1;
-                self.lose_unsent(link, metadata.packet, end);
+                self.lose(metadata.packet);
             }
         }
     }
@@ -396,6 +400,8 @@ impl Wires {
         let wire = &mut self.links[link];
         // Nothing is left of what would have kept it busy.
         wire.free_at = wire.free_at.min(now);
+        // While it does not work, nothing is short: each packet that it is given is lost.
+        wire.byte_time = if up && !self.trails.on { byte_time(wire.rate) } else { 0 };
         if up {
             wire.up = true;
             wire.full_at = wire.put + wire.ring.len() as u64;
@@ -417,14 +423,6 @@ impl Wires {
         }
     }
 
-    /// A packet was put on a link that does not work: it is lost when it would have been sent.
-    #[cold]
-    #[inline(never)]
-    fn lose_unsent(&mut self, link: u32, slot: Slot, at: Instant) {
-        self.losses.keep(at, Some(link), self.arena.get(slot));
-        self.lose(slot);
-    }
-
     /// A switch has no route for a packet.
     #[cold]
     #[inline(never)]
@@ -436,6 +434,9 @@ impl Wires {
     #[cold]
     #[inline(never)]
     pub(crate) fn lose(&mut self, slot: Slot) {
+        if let Some((link, at)) = self.trails.unsent.take() {
+            self.losses.keep(at, Some(link), self.arena.get(slot));
+        }
         if self.arena.get(slot).kind == Kind::Pause {
             self.frames -= 1;
         } else {

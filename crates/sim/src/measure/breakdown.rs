@@ -165,6 +165,8 @@ pub(crate) struct Trails {
     pub(crate) on: bool,
     /// What woke the sender that runs.
     pub(crate) trigger: Trigger,
+    /// The link, which does not work, that a packet is put on now, and when it would have been sent.
+    pub(crate) unsent: Option<(u32, Instant)>,
     /// By the slots of packets.
     of: Vec<Trail>,
     /// By flow.
