@@ -7,7 +7,7 @@ use forebay_live::clock::Stalls;
 use forebay_live::dataplane::{Books, Unforwarded};
 use forebay_live::handle::{Request, SwitchHandle};
 use forebay_live::port::Outside;
-use forebay_live::snapshot::{Cost, Fate, Loss, Pieces, PortState, QueueState, RECENT, Snapshot};
+use forebay_live::snapshot::{Cost, Fate, FrameBuffers, Loss, PortState, QueueState, RECENT, Snapshot};
 use forebay_settings::{Diagnostic, Document, Settings, SwitchTables, read_switch_tables, write_switch_tables};
 use forebay_tm::View as _;
 use forebay_tm::counters::Count;
@@ -258,7 +258,7 @@ impl Fake {
                 longest: Duration::from_us(if self.ticks < 50_000 { 0 } else { 1_700 }),
                 given_up: Duration::ZERO,
             },
-            pieces: Pieces { all: 16_384, free: 16_384 - tm.pool_counters().waiting.packets as usize },
+            frame_buffers: FrameBuffers { all: 16_384, free: 16_384 - tm.pool_counters().waiting.packets as usize },
             cost: Cost {
                 busy_turns: self.ticks / 2,
                 turns: self.ticks,
@@ -277,10 +277,10 @@ impl Fake {
     /// Does what is asked; false if that is to stop. Refusals and changes are told to `heard`.
     pub(crate) fn hear(
         &mut self,
-        ear: &SwitchHandle,
+        switch_side: &SwitchHandle,
         heard: &mut impl FnMut(&[(String, String)], &Result<(), String>),
     ) -> bool {
-        while let Some(request) = ear.request() {
+        while let Some(request) = switch_side.request() {
             match request {
                 Request::Change(changes, answer) => {
                     let outcome = self.change(&changes);
@@ -298,16 +298,20 @@ impl Fake {
     }
 
     /// Runs as a switch would, with the machine's clock, until it is asked to stop.
-    pub(crate) fn run(mut self, ear: &SwitchHandle, mut heard: impl FnMut(&[(String, String)], &Result<(), String>)) {
+    pub(crate) fn run(
+        mut self,
+        switch_side: &SwitchHandle,
+        mut heard: impl FnMut(&[(String, String)], &Result<(), String>),
+    ) {
         const STEP: std::time::Duration = std::time::Duration::from_millis(50);
         let start = std::time::Instant::now();
         let mut turns = 0;
-        while self.hear(ear, &mut heard) {
+        while self.hear(switch_side, &mut heard) {
             let behind = start.elapsed().as_micros() as u64 * 1_000_000;
             if behind >= turns * 50_000_000_000 {
                 turns += 1;
                 self.go(Duration::from_us(50_000));
-                ear.show(self.snapshot());
+                switch_side.show(self.snapshot());
             } else {
                 std::thread::sleep(STEP / 10);
             }
@@ -319,7 +323,7 @@ impl Fake {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let listen = arguments.next().unwrap_or_else(|| "127.0.0.1:9099".into()).parse()?;
-    let (handle, ear) = forebay_live::handle::pair();
+    let (handle, switch_side) = forebay_live::handle::pair();
     let token = std::env::var("TOKEN").ok();
     let http = forebay_control::HttpConfig { listen, token };
     let server = forebay_control::serve(handle, Some(http), arguments.next().map(Into::into))?;
@@ -328,7 +332,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let settings = arguments.next().map_or(Ok(SETTINGS.into()), std::fs::read_to_string)?;
     let fake = Fake::new(&settings).map_err(|error| error.to_string())?;
-    fake.run(&ear, |changes, outcome| println!("{changes:?}: {outcome:?}"));
+    fake.run(&switch_side, |changes, outcome| println!("{changes:?}: {outcome:?}"));
     server.stop();
     Ok(())
 }

@@ -65,9 +65,9 @@ export function update(snapshot) {
   const queues = snapshot.ports.flatMap((port) => port.queues.map((queue) => queue.counters));
   fill("counters", COLUMNS, [...queues, snapshot.total]);
   fill("outside", OUTSIDE, snapshot.ports);
-  const { runts, back, no_route, no_hops, storm, no_piece } = snapshot.unforwarded;
+  const { runts, back, no_route, no_hops, storm, no_buffer } = snapshot.unforwarded;
   const { count: stalls, total_us, longest_us, given_up_us } = snapshot.stalls;
-  const not = `Not forwarded: ${count(runts)} runts, ${count(back)} back to where they came from, ${count(no_route)} without a route, ${count(no_hops)} without a hop left, ${count(storm)} cut by storm control, ${count(no_piece)} copies without memory.`;
+  const not = `Not forwarded: ${count(runts)} runts, ${count(back)} back to where they came from, ${count(no_route)} without a route, ${count(no_hops)} without a hop left, ${count(storm)} cut by storm control, ${count(no_buffer)} copies without memory.`;
   const away = `Stalls of the machine: ${count(stalls)}, ${microseconds(total_us)} in all, ${microseconds(longest_us)} at most; ${microseconds(given_up_us)} were not made up for.`;
   say(document.getElementById("unforwarded"), `${not} ${away}`);
   say(document.getElementById("books"), books(snapshot.books));

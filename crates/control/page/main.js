@@ -65,7 +65,7 @@ function fact(name, value, bad = false) {
 }
 
 function show_facts(now) {
-  const { stalls, cost, pieces } = now;
+  const { stalls, cost, frame_buffers } = now;
   const sum = (object) => Object.values(object).reduce((total, value) => total + value, 0);
   const outside = now.ports.reduce((total, port) => total + sum(port.outside), 0);
   const unforwarded = sum(now.unforwarded);
@@ -77,7 +77,7 @@ function show_facts(now) {
     fact("lost outside", count(outside), outside > 0),
     fact("not forwarded", count(unforwarded)),
     fact("per packet", `core ${each(cost.core_ns)}, I/O ${each(cost.io_ns)}`),
-    fact("frames free", `${count(pieces.free)} of ${count(pieces.all)}`),
+    fact("frames free", `${count(frame_buffers.free)} of ${count(frame_buffers.all)}`),
   );
   say(policy, now.policy);
   document.title = `${now.policy}, ${bytes(now.used_bytes)} used: Forebay`;

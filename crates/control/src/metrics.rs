@@ -186,8 +186,8 @@ fn whole(text: &mut Text, snapshot: &Snapshot) {
     text.one(("buffer_bytes", "All of the buffer."), snapshot.buffer.get());
     text.one(("buffer_used_bytes", "What is charged of the buffer."), snapshot.used.get());
     text.one(("buffer_peak_bytes", "Most that was ever charged of it."), snapshot.total.peak.get());
-    text.one(("pieces", "Pieces of the memory for frames."), snapshot.pieces.all as u64);
-    text.one(("pieces_free", "Pieces that nobody has."), snapshot.pieces.free as u64);
+    text.one(("frame_buffers", "Frame buffers of the memory for frames."), snapshot.frame_buffers.all as u64);
+    text.one(("frame_buffers_free", "Frame buffers that nobody has."), snapshot.frame_buffers.free as u64);
     text.one(("changes_total", "Changes to settings."), snapshot.changes);
     text.one(("stalls_total", "How often the machine was away."), stalls.count);
     text.one(("stall_seconds_total", "How long the machine was away."), stalls.total);
@@ -207,7 +207,7 @@ fn whole(text: &mut Text, snapshot: &Snapshot) {
             ("no-route", unforwarded.no_route),
             ("no-hops", unforwarded.no_hops),
             ("storm", unforwarded.storm),
-            ("no-piece", unforwarded.no_piece),
+            ("no-frame buffer", unforwarded.no_buffer),
         ],
     );
     text.one(("copies_total", "Copies made of flooded frames."), books.copies);

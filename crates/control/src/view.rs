@@ -116,7 +116,10 @@ fn health(snapshot: &Snapshot) -> Row {
     row.add(format!("  lost outside {outside}"), alarm(outside));
     let not = unforwarded.total();
     row.add(format!("  not forwarded {not}"), Look::Faint);
-    row.add(format!("  pieces free {} of {}", snapshot.pieces.free, snapshot.pieces.all), Look::Faint);
+    row.add(
+        format!("  frame buffers free {} of {}", snapshot.frame_buffers.free, snapshot.frame_buffers.all),
+        Look::Faint,
+    );
     if snapshot.changes > 0 {
         row.add(format!("  changes {}", snapshot.changes), Look::Faint);
     }

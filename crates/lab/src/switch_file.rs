@@ -72,7 +72,7 @@ fn write_forwarding(layout: &Layout, number: usize, out: &mut String) {
         if !layout.is_routed() {
             let _ = write!(
                 out,
-                "\n[[forwarding.station]]\nmac = \"{}\"\nport = {}\n",
+                "\n[[forwarding.entry]]\nmac = \"{}\"\nport = {}\n",
                 own.mac(host),
                 quoted(&port.interface)
             );
@@ -117,9 +117,9 @@ mod tests {
             tables.iter().map(|table| table.get(name).unwrap().text().unwrap().to_owned()).collect()
         };
         assert_eq!(names("interface", "name"), ["fb-h1", "fb-h2", "fb-h3"]);
-        let stations = root.table("forwarding").unwrap().unwrap().tables("station").unwrap();
-        assert_eq!(stations.len(), 3);
-        assert_eq!(stations[1].get("mac").unwrap().text().unwrap(), "02:fb:01:02:00:01");
+        let entries = root.table("forwarding").unwrap().unwrap().tables("entry").unwrap();
+        assert_eq!(entries.len(), 3);
+        assert_eq!(entries[1].get("mac").unwrap().text().unwrap(), "02:fb:01:02:00:01");
         let rules = root.tables("classify").unwrap();
         assert_eq!(rules.len(), 1);
         assert_eq!(rules[0].get("queue").unwrap().integer().unwrap(), 1);

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Frames that are handed to the kernel at a time.
 const BATCH: usize = 64;
-/// Pieces of memory.
-const PIECES: u32 = 512;
+/// Frame buffers of memory.
+const BUFFERS: u32 = 512;
 /// Flows: as many source ports.
 const FLOWS: u32 = 16;
 /// The switch gets ready, and the first part of a run does not count.
@@ -53,7 +53,7 @@ fn introduce(interface: &str) -> io::Result<()> {
     port.flush(&mut pool)
 }
 
-/// Whoever sends: all pieces that it will ever send have their frames before it starts.
+/// Whoever sends: all frame buffers that it will ever send have their frames before it starts.
 struct Source {
     pool: Pool,
     port: Backend,
@@ -62,7 +62,7 @@ struct Source {
 
 impl Source {
     fn new(interface: &str, bytes: usize) -> io::Result<Self> {
-        let mut pool = Pool::new(PIECES, 2_048)?;
+        let mut pool = Pool::new(BUFFERS, 2_048)?;
         let slots: Vec<Slot> = std::iter::from_fn(|| pool.take()).collect();
         for mut slot in slots {
             let flow = slot.number();

@@ -15,14 +15,14 @@ pub struct Unforwarded {
     pub no_hops: u64,
     /// More was to be flooded than storm control lets a port flood.
     pub storm: u64,
-    /// A copy for another port found no piece.
-    pub no_piece: u64,
+    /// A copy for another port found no frame buffer.
+    pub no_buffer: u64,
 }
 
 impl Unforwarded {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.whole() + self.no_piece
+        self.whole() + self.no_buffer
     }
 
     /// Frames that came in; copies that were never made are none of them.
@@ -31,7 +31,7 @@ impl Unforwarded {
     }
 }
 
-/// Where all frames are that ever came in, each once. Counted frame by frame as pieces of memory change handler, apart
+/// Where all frames are that ever came in, each once. Counted frame by frame as frame buffers change handler, apart
 /// from the traffic manager's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Books {
@@ -87,7 +87,7 @@ impl Books {
 pub(crate) struct CutInQueue {
     /// Wait in this queue as headers: among those that wait, and among the trimmed of the queue that refused them.
     pub(crate) waiting: u64,
-    /// Were refused by this queue, and pushed out or expelled as headers: among the trimmed of this queue, and among the
-    /// dropped of the queue that they waited in.
+    /// Were refused by this queue, and pushed out or expelled as headers: among the trimmed of this queue, and among
+    /// the dropped of the queue that they waited in.
     pub(crate) lost: u64,
 }

@@ -2,28 +2,30 @@
 //! frame.
 //!
 //! The traffic manager has wires behind it, in the `Driver` that `forebay replay` has, too, so that the same arrivals
-//! get the same verdicts. Frames stay where they are; only the numbers of their pieces move.
+//! get the same verdicts. Frames stay where they are; only the numbers of their frame buffers move.
+
+mod handler;
 
 use crate::books::CutInQueue;
 pub use crate::books::{Books, Unforwarded};
 use crate::classify::{Classifier, Kind, addresses, flow_of};
 use crate::edit::{self, Lengths};
 use crate::frame::{Headers, Mac};
+use crate::mac_table::MacTable;
 use crate::pool::{Pool, Slot};
 use crate::remaining::Remaining;
 use crate::routes::Routes;
-use crate::stations::Stations;
 use forebay_tm::View as _;
-use forebay_tm::drive::{Driver, EndOfTime, Observer};
-use forebay_tm::{
-    Bytes, ConfigError, Count, Counters, Departure, Eviction, Instant, Packet, PacketId, Tm, TmConfig, Verdict,
-};
+use forebay_tm::drive::{Driver, EndOfTime};
+use forebay_tm::{Bytes, ConfigError, Count, Counters, Instant, Packet, PacketId, Tm, TmConfig};
+pub use handler::FrameObserver;
+use handler::{FrameHandler, Known};
 
 /// How frames find their ports.
 #[derive(Clone, Debug)]
 pub enum Forwarding {
     /// By the address of the interface, learned or given; to all ports if it is not known.
-    Stations(Stations),
+    Learn(MacTable),
     /// By the longest prefix of the IP address. What is no IP packet, or is for the switch itself, goes nowhere.
     Routes(Routes),
 }
@@ -82,38 +84,14 @@ pub struct Outgoing {
     pub at: Instant,
     /// By which port.
     pub port: usize,
-    /// The piece it is in.
+    /// The frame buffer it is in.
     pub slot: Slot,
     /// Bytes.
     pub length: usize,
 }
 
-/// Someone who is told what becomes of frames, by the pieces that they are in.
-pub trait FrameObserver {
-    /// A frame got its verdict.
-    fn judged(&mut self, _now: Instant, _packet: &Packet, _verdict: Verdict) {}
-    /// A port starts to send a frame, and is busy until `end`.
-    fn sent(&mut self, _now: Instant, _port: usize, _departure: &Departure, _end: Instant) {}
-    /// A frame that was waiting is gone.
-    fn evicted(&mut self, _eviction: &Eviction) {}
-}
-
-impl FrameObserver for () {}
-
 /// Where frames come from that came in by no port, such as those of a file.
 pub const NO_PORT: usize = u32::MAX as usize;
-
-/// What is known of the frame in a piece.
-#[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    length: u32,
-    ingress: u32,
-    headers: Option<Headers>,
-    /// The traffic manager has it trimmed, and it cannot be: it does not leave.
-    untrimmable: bool,
-    /// It is a header that waits among packets: the queue that refused its packet.
-    cut_from: Option<u32>,
-}
 
 /// The path of a frame.
 #[derive(Debug)]
@@ -128,161 +106,6 @@ pub struct Dataplane<W = ()> {
     remaining: Remaining,
     /// Per queue, the most bytes since somebody asked.
     watermarks: Vec<Bytes>,
-}
-
-/// What touches frames: the part that the driver tells of departures and losses.
-#[derive(Debug)]
-struct FrameHandler<W> {
-    observer: W,
-    pool: Pool,
-    known: Vec<Known>,
-    treatment: Treatment,
-    outgoing: Vec<Outgoing>,
-    /// A packet that is to go back to its sender.
-    returned: Option<u32>,
-    /// Per port, frames that were to be cut and could not be.
-    untrimmable: Vec<u64>,
-    /// Per port, what was put on its wire, as long as it was there.
-    transmitted: Vec<Count>,
-    /// All but what is known elsewhere.
-    books: Books,
-    /// Per queue.
-    cut: Vec<CutInQueue>,
-    /// Queues of a port.
-    queues: usize,
-}
-
-impl<W: FrameObserver> Observer for FrameHandler<W> {
-    fn arrived(&mut self, now: Instant, packet: &Packet, verdict: Verdict) {
-        self.observer.judged(now, packet, verdict);
-        let number = number_of(packet.id);
-        match verdict {
-            Verdict::Queued { marked } => {
-                if marked {
-                    self.edit(number, edit::mark);
-                }
-            }
-            Verdict::Trimmed { .. } => {
-                let is_cut = self.trim(number, packet.port as usize);
-                let first = packet.port as usize * self.queues;
-                let from = first + packet.queue as usize;
-                let waits_in = match self.treatment.trim_to {
-                    HeaderPlace::Apart => None,
-                    HeaderPlace::OwnQueue => Some(from),
-                    HeaderPlace::TrimQueue(queue) => Some(first + queue),
-                };
-                let known = &mut self.known[number as usize];
-                (known.untrimmable, known.cut_from) = (!is_cut, waits_in.map(|_| from as u32));
-                if let Some(queue) = waits_in {
-                    self.cut[queue].waiting += 1;
-                }
-            }
-            Verdict::Returned { .. } => {
-                if self.trim(number, packet.port as usize) {
-                    self.edit(number, edit::turn_around);
-                    self.returned = Some(number);
-                } else {
-                    self.discard(packet.port as usize, number);
-                }
-            }
-            Verdict::Dropped { .. } => {
-                self.books.dropped += 1;
-                self.free(number);
-            }
-        }
-    }
-
-    fn started(&mut self, now: Instant, port: usize, departure: &Departure, end: Instant) {
-        self.observer.sent(now, port, departure, end);
-        let number = number_of(departure.id);
-        let length = self.known[number as usize].length as usize;
-        // The traffic manager has every packet once; a frame that did not wait would be missing from the books.
-        if let Some(slot) = self.pool.unpark(number) {
-            self.books.sent += 1;
-            self.transmitted[port] += Count { packets: 1, bytes: length as u64 };
-            self.outgoing.push(Outgoing { at: now, port, slot, length });
-        }
-    }
-
-    fn evicted(&mut self, eviction: Eviction) {
-        self.observer.evicted(&eviction);
-        let number = number_of(eviction.id);
-        if let Some(from) = self.known[number as usize].cut_from {
-            self.cut[eviction.queue].waiting -= 1;
-            self.cut[from as usize].lost += 1;
-        }
-        self.books.pushed_out += 1;
-        self.free(number);
-    }
-
-    /// A frame takes its wire for as long as it really is, whatever the traffic manager has cut it to.
-    fn bytes_on_wire(&mut self, port: usize, departure: &Departure) -> Option<u32> {
-        let number = number_of(departure.id);
-        let Known { length, untrimmable, cut_from, .. } = self.known[number as usize];
-        if let Some(queue) = departure.queue().filter(|_| cut_from.is_some()) {
-            self.cut[port * self.queues + usize::from(queue)].waiting -= 1;
-        }
-        if untrimmable {
-            self.discard(port, number);
-            return None;
-        }
-        Some(length)
-    }
-}
-
-/// The piece that a packet is in.
-fn number_of(id: PacketId) -> u32 {
-    id.0 as u32
-}
-
-impl<W> FrameHandler<W> {
-    /// A piece that has waited is free again.
-    fn free(&mut self, number: u32) {
-        if let Some(slot) = self.pool.unpark(number) {
-            self.pool.give(slot);
-        }
-    }
-
-    /// Does something to a frame that waits.
-    fn with<T>(&mut self, number: u32, what: impl FnOnce(&mut [u8], &Known) -> T) -> Option<T> {
-        let mut slot = self.pool.unpark(number)?;
-        let known = &self.known[number as usize];
-        let result = what(self.pool.bytes_mut(&mut slot, known.length as usize), known);
-        self.pool.park(slot);
-        Some(result)
-    }
-
-    fn edit(&mut self, number: u32, change: impl Fn(&mut [u8], &Headers)) {
-        self.with(number, |frame, known| {
-            if let Some(headers) = &known.headers {
-                change(frame, headers);
-            }
-        });
-    }
-
-    /// Cuts a frame that was to leave by a port; false if it cannot be cut.
-    fn trim(&mut self, number: u32, port: usize) -> bool {
-        let Treatment { trim_size, trim_lengths, .. } = self.treatment;
-        let trim_dscp = self.treatment.trim_dscp.get(port).copied().flatten();
-        let left = self.with(number, |frame, known| {
-            let headers = known.headers.as_ref()?;
-            let left = edit::trim(frame, headers, trim_size, trim_lengths)?;
-            if let Some(dscp) = trim_dscp {
-                edit::set_dscp(frame, headers, dscp);
-            }
-            Some(left)
-        });
-        let Some(left) = left.flatten() else { return false };
-        self.known[number as usize].length = left as u32;
-        true
-    }
-
-    /// Throws a frame away that was to be cut and cannot be.
-    fn discard(&mut self, port: usize, number: u32) {
-        self.untrimmable[port] += 1;
-        self.books.untrimmable += 1;
-        self.free(number);
-    }
 }
 
 /// What a path is made of.
@@ -305,7 +128,7 @@ impl<W: FrameObserver> Dataplane<W> {
     pub fn new(tm: Tm, parts: Parts, observer: W) -> Self {
         let Parts { pool, forwarding, classifier, treatment, overhead } = parts;
         let ports = tm.config().rates.len();
-        let known = vec![Known::default(); pool.pieces()];
+        let known = vec![Known::default(); pool.buffers()];
         let queues = tm.config().queues;
         let handler = FrameHandler {
             observer,
@@ -359,7 +182,7 @@ impl<W: FrameObserver> Dataplane<W> {
     }
 
     /// Who was told, when all is over.
-    pub fn into_witness(self) -> W {
+    pub fn into_observer(self) -> W {
         self.handler.observer
     }
 
@@ -380,8 +203,8 @@ impl<W: FrameObserver> Dataplane<W> {
 
     /// Forgets which interfaces were seen behind a port: its own is gone.
     pub fn forget(&mut self, port: usize) {
-        if let Forwarding::Stations(stations) = &mut self.forwarding {
-            stations.forget(port);
+        if let Forwarding::Learn(table) = &mut self.forwarding {
+            table.forget(port);
         }
     }
 
@@ -469,19 +292,19 @@ impl<W: FrameObserver> Dataplane<W> {
 
     fn port_for(&mut self, now: Instant, ingress: usize, slot: &mut Slot, length: usize, headers: &Headers) -> Target {
         match &mut self.forwarding {
-            Forwarding::Stations(stations) => {
+            Forwarding::Learn(table) => {
                 let vlan = headers.tag.map_or(0, |tag| tag & 0x0fff);
                 if ingress < self.ports {
-                    stations.learn(headers.source, vlan, ingress, now);
+                    table.learn(headers.source, vlan, ingress, now);
                 }
                 let group = headers.destination.is_group();
-                match stations.port_of(headers.destination, vlan, now).filter(|_| !group) {
+                match table.port_of(headers.destination, vlan, now).filter(|_| !group) {
                     Some(port) if port == ingress => {
                         self.unforwarded.back += 1;
                         Target::Nowhere
                     }
                     Some(port) => Target::Port(port),
-                    None if stations.may_flood(ingress, length, now) => Target::Flood,
+                    None if table.may_flood(ingress, length, now) => Target::Flood,
                     None => {
                         self.unforwarded.storm += 1;
                         Target::Nowhere
@@ -587,7 +410,7 @@ impl<W: FrameObserver> Dataplane<W> {
         };
         for port in (0..last).filter(|port| *port != ingress) {
             let Some(copy) = self.handler.pool.copy(&slot, length) else {
-                self.unforwarded.no_piece += 1;
+                self.unforwarded.no_buffer += 1;
                 continue;
             };
             self.handler.books.copies += 1;

@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn a_screen_does_not_wait_for_those_who_look() {
-        let (handle, ear) = pair();
-        let (_, mut screen) = ear.split();
+        let (handle, switch_side) = pair();
+        let (_, mut screen) = switch_side.split();
         let looking = handle.shared.latest.lock().unwrap();
         screen.show(snapshot(1));
         assert!(screen.is_behind() && looking.is_none());

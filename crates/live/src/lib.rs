@@ -1,8 +1,8 @@
 //! The traffic manager on real packets.
 //!
-//! Frames come in by [`port::Port`]s into pieces of a [`pool::Pool`] and stay there. The [`dataplane`] reads their
-//! headers, finds their port and queue, asks the traffic manager, and changes the frames as it says: a mark, a cut, a
-//! way back. [`switch::Switch`] polls ports and path with the [`clock`]'s time.
+//! Frames come in by [`port::Port`]s into frame buffers of a [`pool::Pool`] and stay there. The [`dataplane`] reads
+//! their headers, finds their port and queue, asks the traffic manager, and changes the frames as it says: a mark, a
+//! cut, a way back. [`switch::Switch`] polls ports and path with the [`clock`]'s time.
 //!
 //! This is the only crate with `unsafe`; each block says why it is sound.
 
@@ -16,6 +16,7 @@ pub mod edit;
 pub mod frame;
 pub mod handle;
 pub mod linux;
+pub mod mac_table;
 pub mod memory;
 pub mod offline;
 pub mod peer;
@@ -29,7 +30,6 @@ pub mod scripted;
 pub mod settings;
 pub mod signals;
 pub mod snapshot;
-pub mod stations;
 pub mod storm;
 pub mod switch;
 pub mod tcp_info;

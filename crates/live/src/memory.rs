@@ -23,7 +23,7 @@ impl Port for Memory {
     fn receive(&mut self, pool: &mut Pool, frames: &mut Vec<Received>, most: usize) -> io::Result<()> {
         for _ in 0..most {
             let Some(frame) = self.incoming.pop_front() else { break };
-            if frame.len() > pool.piece() {
+            if frame.len() > pool.buffer_size() {
                 self.outside.too_long += 1;
             } else if let Some(mut slot) = pool.take() {
                 pool.bytes_mut(&mut slot, frame.len()).copy_from_slice(&frame);

@@ -25,10 +25,10 @@ pub enum Stopped<E> {
     Cut(usize, u64, usize),
     /// A frame of a port was captured more than 213 days after the first: its number.
     TooLate(usize, u64),
-    /// A frame does not fit into a piece of memory: its port, and its bytes.
+    /// A frame does not fit into a frame buffer: its port, and its bytes.
     TooLong(usize, usize),
-    /// The pieces are all in use.
-    NoPiece,
+    /// The frame buffers are all in use.
+    NoBuffer,
     /// The switch's time is over.
     Time(EndOfTime),
     /// The output could not be written.
@@ -92,10 +92,10 @@ pub fn run<W: FrameObserver, E>(
         path.advance(now).map_err(Stopped::Time)?;
         drain(path, first, &mut output)?;
         let pool = path.pool();
-        if frame.bytes.len() > pool.piece() {
+        if frame.bytes.len() > pool.buffer_size() {
             return Err(Stopped::TooLong(port, frame.bytes.len()));
         }
-        let mut slot = pool.take().ok_or(Stopped::NoPiece)?;
+        let mut slot = pool.take().ok_or(Stopped::NoBuffer)?;
         pool.bytes_mut(&mut slot, frame.bytes.len()).copy_from_slice(frame.bytes);
         path.arrive(now, port, slot, frame.bytes.len()).map_err(Stopped::Time)?;
         drain(path, first, &mut output)?;

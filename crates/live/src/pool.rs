@@ -1,18 +1,18 @@
-//! The memory that frames are in from when they come until they are gone: equal pieces of one region, which the kernel
-//! can share.
+//! The memory that frames are in from when they come until they are gone: equal frame buffers of one region, which the
+//! kernel can share.
 //!
-//! Queues hold the numbers of pieces, not frames: nothing is copied on the way.
+//! Queues hold the numbers of frame buffers, not frames: nothing is copied on the way.
 
 use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Bytes in front of the frame in each piece. The kernel leaves as many for XDP programs in what it receives for
+/// Bytes in front of the frame in each frame buffer. The kernel leaves as many for XDP programs in what it receives for
 /// AF_XDP.
 pub const HEADROOM: usize = 256;
 
-/// A piece that whoever has this value may read and write, through the pool that it is of. It is neither copied nor
-/// made up: there is one for a piece, or none while the piece is free, waits, or is with a borrower.
+/// A frame buffer that whoever has this value may read and write, through the pool that it is of. It is neither copied
+/// nor made up: there is one for a frame buffer, or none while the frame buffer is free, waits, or is with a borrower.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Slot(u32);
 
@@ -27,7 +27,7 @@ impl Slot {
     }
 }
 
-/// A piece that a borrower has, such as the kernel or another thread: nobody here can touch it.
+/// A frame buffer that a borrower has, such as the kernel or another thread: nobody here can touch it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lent(u32);
 
@@ -52,7 +52,8 @@ pub(crate) struct Region {
     mapped: (NonNull<u8>, usize),
 }
 
-// SAFETY: the region is plain memory. Who may touch which piece of it is settled by who has the piece's slot.
+// SAFETY: the region is plain memory. Who may touch which frame buffer of it is settled by who has the frame buffer's
+// slot.
 unsafe impl Send for Region {}
 // SAFETY: as above; the region itself never changes.
 unsafe impl Sync for Region {}
@@ -119,11 +120,11 @@ impl Drop for Region {
     }
 }
 
-/// Someone outside who may have pieces, such as a socket: what it has can be had back when it is closed.
+/// Someone outside who may have frame buffers, such as a socket: what it has can be had back when it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Borrower(u8);
 
-/// Nobody has the piece.
+/// Nobody has the frame buffer.
 const FREE: u8 = 0;
 /// Whoever has its slot has it.
 const OUT: u8 = 1;
@@ -132,38 +133,38 @@ const WAITING: u8 = 2;
 /// In a view: it is elsewhere. Larger numbers are borrowers'.
 const ELSEWHERE: u8 = 3;
 
-/// All pieces.
+/// All frame buffers.
 #[derive(Debug)]
 pub struct Pool {
     region: Arc<Region>,
-    /// Bytes of a piece: a power of two.
-    piece: usize,
-    /// Pieces that nobody has.
+    /// Bytes of a frame buffer: a power of two.
+    buffer: usize,
+    /// Frame buffers that nobody has.
     free: Vec<u32>,
-    /// Who has each piece.
+    /// Who has each frame buffer.
     holders: Vec<u8>,
     /// Numbers of borrowers that are not in use.
     borrowers: Vec<u8>,
 }
 
 impl Pool {
-    /// A pool of so many pieces of so many bytes (a power of two, at least 2,048, as the kernel wants them).
-    pub fn new(pieces: u32, piece: usize) -> io::Result<Self> {
-        assert!(piece.is_power_of_two() && piece >= 2_048, "pieces of {piece} bytes");
-        let region = Arc::new(Region::new(pieces as usize * piece)?);
-        let free = (0..pieces).rev().collect();
+    /// A pool of so many frame buffers of so many bytes (a power of two, at least 2,048, as the kernel wants them).
+    pub fn new(buffers: u32, buffer: usize) -> io::Result<Self> {
+        assert!(buffer.is_power_of_two() && buffer >= 2_048, "frame buffers of {buffer} bytes");
+        let region = Arc::new(Region::new(buffers as usize * buffer)?);
+        let free = (0..buffers).rev().collect();
         let borrowers = (ELSEWHERE + 1..=u8::MAX).rev().collect();
-        Ok(Self { region, piece, free, holders: vec![FREE; pieces as usize], borrowers })
+        Ok(Self { region, buffer, free, holders: vec![FREE; buffers as usize], borrowers })
     }
 
     /// The longest frame that fits.
-    pub fn piece(&self) -> usize {
-        self.piece - HEADROOM
+    pub fn buffer_size(&self) -> usize {
+        self.buffer - HEADROOM
     }
 
-    /// Bytes from one piece to the next.
+    /// Bytes from one frame buffer to the next.
     pub(crate) fn stride(&self) -> usize {
-        self.piece
+        self.buffer
     }
 
     /// The memory itself.
@@ -171,22 +172,22 @@ impl Pool {
         &self.region
     }
 
-    /// Pieces that nobody has.
+    /// Frame buffers that nobody has.
     pub fn free(&self) -> usize {
         self.free.len()
     }
 
-    /// All pieces.
-    pub fn pieces(&self) -> usize {
+    /// All frame buffers.
+    pub fn buffers(&self) -> usize {
         self.holders.len()
     }
 
-    /// A copy of the first bytes of a piece in another one; none if all are out.
+    /// A copy of the first bytes of a frame buffer in another one; none if all are out.
     pub fn copy(&mut self, slot: &Slot, length: usize) -> Option<Slot> {
         let from = self.checked(slot, length);
         let copy = self.take()?;
         let to = self.checked(&copy, length);
-        // SAFETY: both are within the region, and two pieces do not overlap.
+        // SAFETY: both are within the region, and two frame buffers do not overlap.
         unsafe {
             let base = self.region.start();
             std::ptr::copy_nonoverlapping(base.add(from), base.add(to), length);
@@ -194,7 +195,7 @@ impl Pool {
         Some(copy)
     }
 
-    /// Takes a piece; none if all are out.
+    /// Takes a frame buffer; none if all are out.
     pub fn take(&mut self) -> Option<Slot> {
         self.take_as(OUT).map(Slot)
     }
@@ -205,33 +206,33 @@ impl Pool {
         Some(number)
     }
 
-    /// The piece of a slot changes hands; its number.
+    /// The frame buffer of a slot changes hands; its number.
     fn pass(&mut self, slot: Slot, to: u8) -> u32 {
         let number = slot.into_number();
         let before = std::mem::replace(&mut self.holders[number as usize], to);
-        assert!(before == OUT, "piece {number} is of another pool");
+        assert!(before == OUT, "frame buffer {number} is of another pool");
         number
     }
 
-    /// A piece comes back from one that has it; none if that one does not.
+    /// A frame buffer comes back from one that has it; none if that one does not.
     fn fetch(&mut self, number: u32, from: u8) -> Option<Slot> {
         let holder = self.holders.get_mut(number as usize).filter(|holder| **holder == from)?;
         *holder = OUT;
         Some(Slot(number))
     }
 
-    /// Gives a piece back.
+    /// Gives a frame buffer back.
     pub fn give(&mut self, slot: Slot) {
         let number = self.pass(slot, FREE);
         self.free.push(number);
     }
 
-    /// Lets a piece wait, known by its number alone.
+    /// Lets a frame buffer wait, known by its number alone.
     pub fn park(&mut self, slot: Slot) -> u32 {
         self.pass(slot, WAITING)
     }
 
-    /// A piece that waits, by its number; none if it does not.
+    /// A frame buffer that waits, by its number; none if it does not.
     pub fn unpark(&mut self, number: u32) -> Option<Slot> {
         self.fetch(number, WAITING)
     }
@@ -241,17 +242,17 @@ impl Pool {
         self.borrowers.pop().map(Borrower)
     }
 
-    /// Takes a piece for a borrower.
+    /// Takes a frame buffer for a borrower.
     pub(crate) fn take_for(&mut self, borrower: Borrower) -> Option<Lent> {
         self.take_as(borrower.0).map(Lent)
     }
 
-    /// A piece that was taken goes to a borrower.
+    /// A frame buffer that was taken goes to a borrower.
     pub(crate) fn lend(&mut self, slot: Slot, borrower: Borrower) -> Lent {
         Lent(self.pass(slot, borrower.0))
     }
 
-    /// A borrower hands a piece over; none if it did not have it.
+    /// A borrower hands a frame buffer over; none if it did not have it.
     pub(crate) fn hand_over(&mut self, lent: Lent, borrower: Borrower) -> Option<Slot> {
         self.fetch(lent.into_number(), borrower.0)
     }
@@ -265,46 +266,47 @@ impl Pool {
         self.borrowers.push(borrower.0);
     }
 
-    /// How many pieces a borrower has.
+    /// How many frame buffers a borrower has.
     pub(crate) fn lent_to(&self, borrower: Borrower) -> u32 {
         self.holders.iter().filter(|holder| **holder == borrower.0).count() as u32
     }
 
-    /// The same memory for another thread. Nothing is free there; it knows the pieces that the borrower has, and is
-    /// given others.
+    /// The same memory for another thread. Nothing is free there; it knows the frame buffers that the borrower has, and
+    /// is given others.
     pub(crate) fn view(&self, borrower: Borrower) -> Self {
         let of = |holder: &u8| if *holder == borrower.0 { borrower.0 } else { ELSEWHERE };
         let holders = self.holders.iter().map(of).collect();
-        Self { region: self.region.clone(), piece: self.piece, free: Vec::new(), holders, borrowers: Vec::new() }
+        Self { region: self.region.clone(), buffer: self.buffer, free: Vec::new(), holders, borrowers: Vec::new() }
     }
 
-    /// In a view: a piece that the pool has lent is here now. None if it was here already.
+    /// In a view: a frame buffer that the pool has lent is here now. None if it was here already.
     pub(crate) fn adopt(&mut self, lent: Lent) -> Option<Slot> {
         self.fetch(lent.into_number(), ELSEWHERE)
     }
 
-    /// In a view: a piece goes back to the pool that has lent it.
+    /// In a view: a frame buffer goes back to the pool that has lent it.
     pub(crate) fn part_with(&mut self, slot: Slot) -> Lent {
         Lent(self.pass(slot, ELSEWHERE))
     }
 
-    /// Where the frame of a piece starts within the region.
+    /// Where the frame of a frame buffer starts within the region.
     pub fn offset(&self, slot: &Slot) -> usize {
         self.frame_at(slot.0)
     }
 
     fn frame_at(&self, number: u32) -> usize {
-        number as usize * self.piece + HEADROOM
+        number as usize * self.buffer + HEADROOM
     }
 
-    /// Where a piece that a borrower has starts within the region.
+    /// Where a frame buffer that a borrower has starts within the region.
     pub(crate) fn start_of(&self, lent: &Lent) -> u64 {
         (self.frame_at(lent.0) - HEADROOM) as u64
     }
 
-    /// The piece that has this byte of the region, as the kernel says that it has it: [`Pool::hand_over`] knows better.
+    /// The frame buffer that has this byte of the region, as the kernel says that it has it: [`Pool::hand_over`] knows
+    /// better.
     pub(crate) fn lent_at(&self, offset: u64) -> Lent {
-        Lent((offset >> self.piece.trailing_zeros()) as u32)
+        Lent((offset >> self.buffer.trailing_zeros()) as u32)
     }
 
     /// Asks for the first bytes of a frame that will be read soon.
@@ -313,15 +315,15 @@ impl Pool {
         prefetch(self.region.start().wrapping_add(self.offset(slot)));
     }
 
-    /// The first bytes of a piece.
+    /// The first bytes of a frame buffer.
     pub fn bytes(&self, slot: &Slot, length: usize) -> &[u8] {
         let offset = self.checked(slot, length);
-        // SAFETY: within the region, which lives as long as the pool. There is one slot for a piece, and none while the
-        // kernel or another thread has it; it is of this pool (checked above), which is borrowed.
+        // SAFETY: within the region, which lives as long as the pool. There is one slot for a frame buffer, and none
+        // while the kernel or another thread has it; it is of this pool (checked above), which is borrowed.
         unsafe { std::slice::from_raw_parts(self.region.start().add(offset), length) }
     }
 
-    /// The first bytes of a piece, to be changed.
+    /// The first bytes of a frame buffer, to be changed.
     pub fn bytes_mut(&mut self, slot: &mut Slot, length: usize) -> &mut [u8] {
         let offset = self.checked(slot, length);
         // SAFETY: as in `bytes`, and both are borrowed exclusively.
@@ -330,8 +332,12 @@ impl Pool {
 
     fn checked(&self, slot: &Slot, length: usize) -> usize {
         let offset = self.offset(slot);
-        assert!(length <= self.piece() && offset + length <= self.region.size(), "{length} bytes of piece {}", slot.0);
-        assert!(self.holders[slot.0 as usize] == OUT, "piece {} is of another pool", slot.0);
+        assert!(
+            length <= self.buffer_size() && offset + length <= self.region.size(),
+            "{length} bytes of frame buffer {}",
+            slot.0
+        );
+        assert!(self.holders[slot.0 as usize] == OUT, "frame buffer {} is of another pool", slot.0);
         offset
     }
 }
@@ -352,11 +358,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_come_and_go() {
+    fn buffers_come_and_go() {
         let mut pool = Pool::new(2, 2_048).unwrap();
         let (mut a, mut b) = (pool.take().unwrap(), pool.take().unwrap());
         assert_eq!(pool.take(), None);
-        let whole = pool.piece();
+        let whole = pool.buffer_size();
         pool.bytes_mut(&mut a, whole).fill(1);
         pool.bytes_mut(&mut b, whole).fill(2);
         assert!(pool.bytes(&a, whole).iter().all(|byte| *byte == 1));
@@ -383,7 +389,7 @@ mod tests {
             let other = &mut pools[1];
             let touched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| touch(other, slot)));
             assert!(touched.is_err());
-            // The slot is gone; the piece is not lost for the next try.
+            // The slot is gone; the frame buffer is not lost for the next try.
             pools[0].holders[number as usize] = FREE;
             pools[0].free.push(number);
             pools[1] = Pool::new(2, 2_048).unwrap();
@@ -397,7 +403,7 @@ mod tests {
         pool.bytes_mut(&mut slot, 10).fill(1);
         let number = pool.park(slot);
         assert_eq!(pool.unpark(number + 1), None, "it does not wait");
-        assert_eq!(pool.unpark(77), None, "there is no such piece");
+        assert_eq!(pool.unpark(77), None, "there is no such frame buffer");
         let slot = pool.unpark(number).unwrap();
         assert_eq!(pool.bytes(&slot, 10), [1; 10]);
         assert_eq!(pool.unpark(number), None, "it waits no more");

@@ -17,7 +17,7 @@ const RETRY: Duration = Duration::from_millis(250);
 pub trait Opener: Send + 'static {
     /// What it opens.
     type Port: Port + Send;
-    /// A port that is open, without pieces of the pool.
+    /// A port that is open, without frame buffers of the pool.
     type Opened: Send;
     /// What is left of a port that is closed.
     type Closed: Send;
@@ -26,11 +26,11 @@ pub trait Opener: Send + 'static {
     fn prepare(&mut self, pool: &Pool) -> io::Result<()>;
     /// Opens a port, by its number.
     fn open(&mut self, port: usize) -> io::Result<Self::Opened>;
-    /// Gives a port that was opened its pieces.
+    /// Gives a port that was opened its frame buffers.
     fn join(opened: Self::Opened, pool: &mut Pool) -> io::Result<Self::Port>;
     /// Closes a port.
     fn close(&mut self, port: Self::Port) -> Self::Closed;
-    /// Takes back the pieces of a port that was closed; what was lost there in all.
+    /// Takes back the frame buffers of a port that was closed; what was lost there in all.
     fn settle(closed: Self::Closed, pool: &mut Pool) -> Outside;
     /// Waits until a frame comes in or `time` has passed.
     fn wait(ports: &mut [Attached<Self::Port>], time: Duration);

@@ -377,7 +377,7 @@ mod tests {
     use crate::memory::Memory;
     use crate::testing::Build;
 
-    const PIECES: u32 = 64;
+    const BUFFERS: u32 = 64;
 
     fn script(rules: &str) -> Script {
         let text = format!(
@@ -460,7 +460,7 @@ mod tests {
     impl Test {
         fn new(rules: &str) -> Self {
             let port = Scripted::new(Memory::default(), Stage::new(script(rules)));
-            Self { port, pool: Pool::new(PIECES, 2_048).unwrap() }
+            Self { port, pool: Pool::new(BUFFERS, 2_048).unwrap() }
         }
 
         /// Gives frames, then waits until none is held. Returns what went on, with the milliseconds after which it did.
@@ -543,7 +543,7 @@ mod tests {
         for ((at, _), least) in out.iter().zip([1, 1, 1, 11, 31, 61, 61]) {
             assert!(*at >= least, "after {at} ms, not {least}");
         }
-        assert_eq!(test.pool.free(), PIECES as usize, "every piece is back");
+        assert_eq!(test.pool.free(), BUFFERS as usize, "every frame buffer is back");
         assert_eq!(test.lines()[2], "> seg 0 len 1448 tx 1 ect [drop]");
         assert_eq!(test.lines()[7], "> seg 5 len 1448 tx 1 ect [hold 60000us]");
     }

@@ -42,8 +42,8 @@ pub struct Snapshot {
     pub books: Books,
     /// How often the machine was away.
     pub stalls: Stalls,
-    /// Pieces of the frames' memory.
-    pub pieces: Pieces,
+    /// The memory that frames are in.
+    pub frame_buffers: FrameBuffers,
     /// What the work costs.
     pub cost: Cost,
     /// How often settings were changed while it ran.
@@ -101,9 +101,9 @@ pub struct QueueState {
     pub counters: Counters,
 }
 
-/// Pieces of the frames' memory.
+/// Frame buffers: all, and those that nobody has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pieces {
+pub struct FrameBuffers {
     /// All of them.
     pub all: usize,
     /// Those that nobody has.

@@ -89,7 +89,7 @@ impl<P: Port, W: FrameObserver> Switch<P, W> {
         Ok(any)
     }
 
-    /// A port, with the pool that its pieces belong to.
+    /// A port, with the pool that its frame buffers belong to.
     pub fn port_and_pool(&mut self, port: usize) -> (&mut P, &mut Pool) {
         (&mut self.ports[port], self.path.pool())
     }
@@ -127,20 +127,20 @@ mod tests {
     use crate::dataplane::{Forwarding, Parts, Treatment};
     use crate::edit::Lengths;
     use crate::frame::{Headers, Mac};
+    use crate::mac_table::MacTable;
     use crate::memory::Memory;
     use crate::routes::{NextHop, Prefix, Routes};
-    use crate::stations::Stations;
     use crate::testing::{Build, checksums_are_right};
     use forebay_settings::read_switch;
     use forebay_tm::{Duration, Tm};
 
-    const PIECES: u32 = 256;
+    const BUFFERS: u32 = 256;
 
     fn switch(text: &str, forwarding: Forwarding, overhead: u32) -> Switch<Memory> {
         let config = read_switch("switch.toml", text).unwrap();
         let ports = config.rates.len();
         let parts = Parts {
-            pool: Pool::new(PIECES, 2_048).unwrap(),
+            pool: Pool::new(BUFFERS, 2_048).unwrap(),
             forwarding,
             classifier: Classifier::new(vec![], Kind::default()),
             treatment: Treatment {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn learning() -> Forwarding {
-        Forwarding::Stations(Stations::new(Duration::from_us(300_000_000), 1))
+        Forwarding::Learn(MacTable::new(Duration::from_us(300_000_000), 1))
     }
 
     const PLAIN: &str = "ports = 4\nrate = \"100Mbps\"\nbuffer = \"100KB\"\n[policy]\nkind = \"cs\"\n";
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_stations_are_flooded_to_and_learned() {
+    fn unknown_addresses_are_flooded_to_and_learned() {
         let mut switch = switch(PLAIN, learning(), 0);
         let [udp, ..] = Build::all();
         switch.ports()[1].incoming.push_back(udp.frame(100));
@@ -191,14 +191,14 @@ mod tests {
         switch.ports()[0].incoming.push_back(vec![0; 13]);
         run(&mut switch, 3_010, 3_010);
         assert_eq!(switch.path().unforwarded().runts, 1);
-        assert_eq!(switch.path().pool().free(), PIECES as usize, "every piece is back");
+        assert_eq!(switch.path().pool().free(), BUFFERS as usize, "every frame buffer is back");
     }
 
     #[test]
     fn frames_leave_at_the_ports_rate_with_what_the_wire_takes() {
         let mut switch = switch(PLAIN, learning(), 24);
         let [udp, ..] = Build::all();
-        // Port 0 learns station 2.
+        // Port 0 learns address 2.
         switch.ports()[0].incoming.push_back(Build { source: 2, destination: 1, ..udp }.frame(0));
         run(&mut switch, 0, 100);
         let before = sent(&mut switch)[0];
@@ -270,7 +270,7 @@ mod tests {
         // One on the wire, two in the queue, one header; six are returned, for which there is as much room on the way
         // back.
         assert_eq!(sent(&mut switch), [4, 4]);
-        assert_eq!(switch.path().pool().free(), PIECES as usize);
+        assert_eq!(switch.path().pool().free(), BUFFERS as usize);
         for frame in &switch.ports()[0].sent {
             let headers = Headers::parse(frame).unwrap();
             assert_eq!((headers.ports, frame.len()), (Some((2_000, 1_000)), 64));
@@ -303,7 +303,7 @@ mod tests {
             let whole = switch.ports()[1].sent.len() as u64;
             assert_eq!(whole + untrimmable + counters.dropped.packets, 250, "{counters:?}");
             assert_eq!(switch.ports()[0].sent.len(), free, "none goes back");
-            assert_eq!(switch.path().pool().free(), PIECES as usize);
+            assert_eq!(switch.path().pool().free(), BUFFERS as usize);
         }
     }
 
@@ -365,10 +365,10 @@ mod tests {
     }
 
     #[test]
-    fn stations_that_are_silent_are_forgotten_and_storms_are_cut() {
-        let stations = Stations::new(Duration::from_us(1_000), 1);
+    fn addresses_that_are_silent_are_forgotten_and_storms_are_cut() {
+        let table = MacTable::new(Duration::from_us(1_000), 1);
         let storm = crate::storm::Storm::new(forebay_tm::Rate::from_bps(1_000_000), 4);
-        let mut switch = switch(PLAIN, Forwarding::Stations(stations.with_storm(Some(storm))), 0);
+        let mut switch = switch(PLAIN, Forwarding::Learn(table.with_storm(Some(storm))), 0);
         let [udp, ..] = Build::all();
         switch.ports()[3].incoming.push_back(Build { source: 2, destination: 1, ..udp }.frame(0));
         run(&mut switch, 0, 900);

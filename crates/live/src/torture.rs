@@ -8,7 +8,7 @@ use forebay_tm::View as _;
 use forebay_tm::{Instant, Tm};
 
 const INTERFACES: &str = "[[interface]]\nname = \"a\"\n[[interface]]\nname = \"b\"\n[[interface]]\nname = \"c\"\n";
-const PIECES: u32 = 512;
+const BUFFERS: u32 = 512;
 const PIECE: usize = 2_048;
 
 /// Switches that do to frames whatever is done to frames.
@@ -71,7 +71,8 @@ fn sound(kind: u8, payload: usize) -> Vec<u8> {
     frame
 }
 
-/// Sends frames that bytes stand for through a switch, and checks that every piece comes back and all accounts agree.
+/// Sends frames that bytes stand for through a switch, and checks that every frame buffer comes back and all accounts
+/// agree.
 ///
 /// # Panics
 ///
@@ -81,7 +82,7 @@ pub fn torture(bytes: &[u8]) {
     let text = format!("{}{INTERFACES}", SWITCHES[usize::from(*first) % SWITCHES.len()]);
     let (config, _) = settings::read("torture.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
     let parts = Parts {
-        pool: Pool::new(PIECES, PIECE).unwrap_or_else(|error| panic!("{error}")),
+        pool: Pool::new(BUFFERS, PIECE).unwrap_or_else(|error| panic!("{error}")),
         forwarding: config.forwarding.build(3, 0),
         classifier: config.classifier,
         treatment: config.treatment,
@@ -103,14 +104,14 @@ pub fn torture(bytes: &[u8]) {
         collect(&mut path);
         let waiting: usize = (0..3).map(|port| path.tm().header_packets(port)).sum::<usize>()
             + path.tm().pool_counters().waiting.packets as usize;
-        let out = path.pool().pieces() - path.pool().free();
+        let out = path.pool().buffers() - path.pool().free();
         assert!(path.tm().is_consistent(), "the accounts of the traffic manager");
-        assert_eq!(out, waiting, "a piece for every frame that waits, and none else");
+        assert_eq!(out, waiting, "a frame buffer for every frame that waits, and none else");
         (0..3).for_each(|port| every_packet_once(&path, port));
     }
     path.finish().unwrap_or_else(|error| panic!("{error}"));
     collect(&mut path);
-    assert_eq!(path.pool().free(), path.pool().pieces(), "every piece is back");
+    assert_eq!(path.pool().free(), path.pool().buffers(), "every frame buffer is back");
 }
 
 /// The counters of a port, as snapshots have them.

@@ -6,6 +6,7 @@ use crate::compile::{List, OPS, Op, Span, WORDS, Window};
 use crate::meter::{Buckets, GREEN};
 use crate::names::word;
 use crate::syntax::Direction;
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 /// What a pipeline is told of a packet. What is wider than its field is cut, header fields excepted.
@@ -216,9 +217,9 @@ fn look_up(program: &Checked, lookup: u16, words: &mut [u64; WORDS]) {
     }
 }
 
-/// Looks through a window, and lets it slide.
+/// Looks through a window, and lets it slide. The operation that comes next.
 #[inline]
-fn slide(window: &Window, words: &mut [u64; WORDS], registers: &mut [u64]) {
+fn slide(window: &Window, words: &mut [u64; WORDS], registers: &mut [u64]) -> usize {
     let index = words[usize::from(window.index)];
     let (position, from) = (words[usize::from(window.position)], words[usize::from(window.from)]);
     let below = words[usize::from(window.below)];
@@ -235,6 +236,26 @@ fn slide(window: &Window, words: &mut [u64; WORDS], registers: &mut [u64]) {
         }
         words[usize::from(slot.to)] = is_below;
     }
+    usize::from(window.next)
+}
+
+/// The words of a pass, by the numbers that operands have.
+struct Words<'w>(&'w mut [u64; WORDS]);
+
+impl Index<u8> for Words<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn index(&self, word: u8) -> &u64 {
+        &self.0[usize::from(word)]
+    }
+}
+
+impl IndexMut<u8> for Words<'_> {
+    #[inline(always)]
+    fn index_mut(&mut self, word: u8) -> &mut u64 {
+        &mut self.0[usize::from(word)]
+    }
 }
 
 /// Does one operation after another.
@@ -247,18 +268,8 @@ fn execute(
     now: u64,
 ) -> Actions {
     let mut actions = Actions::default();
+    let mut words = Words(words);
     let mut at = 0;
-    macro_rules! get {
-        ($word:expr) => {
-            words[usize::from($word)]
-        };
-    }
-    macro_rules! set {
-        ($to:expr, $value:expr) => {{
-            let value = $value;
-            words[usize::from($to)] = value;
-        }};
-    }
     macro_rules! jump {
         ($jump:expr) => {{
             at = usize::from($jump);
@@ -276,52 +287,48 @@ fn execute(
         let op = &ops[at % OPS];
         at += 1;
         match *op {
-            Op::Copy { to, from } => set!(to, get!(from)),
-            Op::Add { to, a, b, cut } => set!(to, get!(a).wrapping_add(get!(b)) & mask(cut)),
-            Op::Subtract { to, a, b, cut } => set!(to, get!(a).wrapping_sub(get!(b)) & mask(cut)),
-            Op::SubtractToZero { to, a, b } => set!(to, get!(a).saturating_sub(get!(b))),
-            Op::Min { to, a, b } => set!(to, get!(a).min(get!(b))),
-            Op::Max { to, a, b } => set!(to, get!(a).max(get!(b))),
-            Op::ShiftLeft { to, a, b, cut } => set!(to, shift_left(get!(a), get!(b)) & mask(cut)),
-            Op::ShiftRight { to, a, b } => set!(to, shift_right(get!(a), get!(b))),
-            Op::And { to, a, b } => set!(to, get!(a) & get!(b)),
-            Op::Or { to, a, b } => set!(to, get!(a) | get!(b)),
-            Op::Xor { to, a, b } => set!(to, get!(a) ^ get!(b)),
-            Op::Slice { to, from, low, cut } => set!(to, get!(from) >> (low & 63) & mask(cut)),
-            Op::SetEqual { to, a, b } => set!(to, u64::from(get!(a) == get!(b))),
-            Op::SetDifferent { to, a, b } => set!(to, u64::from(get!(a) != get!(b))),
-            Op::SetLess { to, a, b } => set!(to, u64::from(get!(a) < get!(b))),
-            Op::SetAtLeast { to, a, b } => set!(to, u64::from(get!(a) >= get!(b))),
-            Op::IfEqual { a, b, jump } => jump_if!(get!(a) == get!(b), jump),
-            Op::IfDifferent { a, b, jump } => jump_if!(get!(a) != get!(b), jump),
-            Op::IfLess { a, b, jump } => jump_if!(get!(a) < get!(b), jump),
-            Op::IfAtLeast { a, b, jump } => jump_if!(get!(a) >= get!(b), jump),
+            Op::Copy { to, from } => words[to] = words[from],
+            Op::Add { to, a, b, cut } => words[to] = words[a].wrapping_add(words[b]) & mask(cut),
+            Op::Subtract { to, a, b, cut } => words[to] = words[a].wrapping_sub(words[b]) & mask(cut),
+            Op::SubtractToZero { to, a, b } => words[to] = words[a].saturating_sub(words[b]),
+            Op::Min { to, a, b } => words[to] = words[a].min(words[b]),
+            Op::Max { to, a, b } => words[to] = words[a].max(words[b]),
+            Op::ShiftLeft { to, a, b, cut } => words[to] = shift_left(words[a], words[b]) & mask(cut),
+            Op::ShiftRight { to, a, b } => words[to] = shift_right(words[a], words[b]),
+            Op::And { to, a, b } => words[to] = words[a] & words[b],
+            Op::Or { to, a, b } => words[to] = words[a] | words[b],
+            Op::Xor { to, a, b } => words[to] = words[a] ^ words[b],
+            Op::Slice { to, from, low, cut } => words[to] = words[from] >> (low & 63) & mask(cut),
+            Op::SetEqual { to, a, b } => words[to] = u64::from(words[a] == words[b]),
+            Op::SetDifferent { to, a, b } => words[to] = u64::from(words[a] != words[b]),
+            Op::SetLess { to, a, b } => words[to] = u64::from(words[a] < words[b]),
+            Op::SetAtLeast { to, a, b } => words[to] = u64::from(words[a] >= words[b]),
+            Op::IfEqual { a, b, jump } => jump_if!(words[a] == words[b], jump),
+            Op::IfDifferent { a, b, jump } => jump_if!(words[a] != words[b], jump),
+            Op::IfLess { a, b, jump } => jump_if!(words[a] < words[b], jump),
+            Op::IfAtLeast { a, b, jump } => jump_if!(words[a] >= words[b], jump),
             Op::Jump { jump } => jump!(jump),
             Op::Read { index, array, jump } => {
-                let Some(place) = span_of(program, array).place(get!(index)) else { jump!(jump) };
-                set!(word::MEM, registers[place]);
+                let Some(place) = span_of(program, array).place(words[index]) else { jump!(jump) };
+                words[word::MEM] = registers[place];
             }
-            Op::Window { window } => {
-                let window = &program.code.windows[usize::from(window)];
-                slide(window, words, registers);
-                at = usize::from(window.next);
-            }
+            Op::Window { window } => at = slide(&program.code.windows[usize::from(window)], words.0, registers),
             Op::ReadPair { index, array, jump } => {
                 let span = span_of(program, array);
-                let Some(first) = span.place(get!(index)) else { jump!(jump) };
-                set!(word::MEM, registers[first]);
-                set!(word::MEM2, registers[first + span.entries as usize]);
+                let Some(first) = span.place(words[index]) else { jump!(jump) };
+                words[word::MEM] = registers[first];
+                words[word::MEM2] = registers[first + span.entries as usize];
             }
             Op::Write { from, index, array } => {
-                if let Some(place) = span_of(program, array).place(get!(index)) {
-                    registers[place] = get!(from);
+                if let Some(place) = span_of(program, array).place(words[index]) {
+                    registers[place] = words[from];
                 }
             }
             Op::Meter { to, index, bytes, array } => {
-                let place = span_of(program, array).place(get!(index));
-                set!(to, place.map_or(GREEN, |place| meters[place].colour(now, get!(bytes))));
+                let place = span_of(program, array).place(words[index]);
+                words[to] = place.map_or(GREEN, |place| meters[place].colour(now, words[bytes]));
             }
-            Op::Lookup { lookup } => look_up(program, lookup, words),
+            Op::Lookup { lookup } => look_up(program, lookup, words.0),
             Op::Drop => actions.drop = true,
             Op::Trim => actions.trim = true,
             Op::Mark => actions.mark = true,

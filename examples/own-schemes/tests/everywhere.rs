@@ -304,7 +304,7 @@ fn in_the_live_switch() {
     let path = directory.path();
     let mut live = String::from("rate = \"100Mbps\"\nbuffer = \"30KB\"\n[policy]\nkind = \"per-port\"\nalpha = 0.5\n");
     for port in 0..2u8 {
-        // Ethernet: to station 4, from station 1 or 2, a type that is local.
+        // Ethernet: to host 4, from host 1 or 2, a type that is local.
         let frame = |n: u32| {
             let mut frame = vec![2, 0, 0, 0, 0, 4, 2, 0, 0, 0, 0, port + 1, 0x88, 0xb5];
             frame.resize(200 + (n as usize * 37) % 1_300, 0);
@@ -314,7 +314,7 @@ fn in_the_live_switch() {
         live.push_str(&format!("[[interface]]\nread = \"in{port}.pcap\"\n"));
     }
     live.push_str(
-        "[[interface]]\nwrite = \"out.pcap\"\n[[forwarding.station]]\nmac = \"02:00:00:00:00:04\"\nport = \"port2\"\n\
+        "[[interface]]\nwrite = \"out.pcap\"\n[[forwarding.entry]]\nmac = \"02:00:00:00:00:04\"\nport = \"port2\"\n\
          [live]\nout = \"results\"\noverhead = 0\n",
     );
     std::fs::write(path.join("live.toml"), live).unwrap();

@@ -46,18 +46,18 @@ pub(crate) fn run(args: &LiveArgs) -> Result<(), Failure> {
     })?;
     clean_up_on_interrupt();
     signals::note_hangups().map_err(|error| Failure::refused("signals cannot be handled", error, ""))?;
-    let (handle, ear) = handle::pair();
+    let (handle, switch_side) = handle::pair();
     let interfaces = Interfaces::new(&config);
     let source = Source { file: &file, text: &text, changes: &changes, settings: &settings };
     let start = Start { handle: &handle, config: &config, settings: &settings, args, identity };
     let Some(script) = &args.script else {
-        let runtime = Runtime::new(config.clone(), source, interfaces, ear)?;
+        let runtime = Runtime::new(config.clone(), source, interfaces, switch_side)?;
         return start.serve(runtime, None);
     };
     let script_text = read_text(script)?;
     let stage = Stage::new(forebay_script::file::read(&script.display().to_string(), &script_text)?);
     let interfaces = ScriptedInterfaces::new(interfaces, stage.clone());
-    let runtime = Runtime::new(config.clone(), source, interfaces, ear)?;
+    let runtime = Runtime::new(config.clone(), source, interfaces, switch_side)?;
     // It is opened now: who the switch acts as later may not write there.
     let trace = args.trace.as_ref().map(|path| Ok((path, directory::private_file(path)?)));
     let trace = trace

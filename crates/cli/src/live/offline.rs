@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// Writes arrivals and verdicts, in which packets are numbered in the order of their arrival.
 struct ArrivalLog {
-    /// The number of the packet in each piece.
+    /// The number of the packet in each frame buffer.
     numbers: Vec<u64>,
     count: u64,
     arrivals: Option<Output>,
@@ -123,7 +123,7 @@ pub(super) fn run(config: &LiveConfig, text: &str) -> Result<String, Failure> {
     result.map_err(|stopped| stopped_because(stopped, name))?;
     let summary = crate::summary::tell(path.tm());
     let unforwarded = path.unforwarded();
-    let log = path.into_witness();
+    let log = path.into_observer();
     if let Some(failure) = log.failure {
         return Err(failure);
     }
@@ -184,11 +184,11 @@ fn stopped_because(stopped: Stopped<Failure>, name: impl Fn(usize) -> String) ->
             (name(port), problem, "give captures of one time")
         }
         Stopped::TooLong(port, length) => {
-            let problem = format!("a frame of {length} bytes does not fit a piece of memory");
+            let problem = format!("a frame of {length} bytes does not fit a frame buffer");
             (name(port), problem, "set live.frame to 4096, 8192 or 16384")
         }
-        Stopped::NoPiece => {
-            let problem = "all pieces of memory hold frames that wait".to_owned();
+        Stopped::NoBuffer => {
+            let problem = "all frame buffers hold frames that wait".to_owned();
             ("live.frames".to_owned(), problem, "give more, at least as many as the buffer has packets")
         }
     };

@@ -68,7 +68,7 @@ fn make(directory: &Path) {
         live.push_str(&format!("[[interface]]\nread = \"in{port}.pcap\"\n"));
     }
     live.push_str(
-        "[[interface]]\nwrite = \"out.pcap\"\n[[forwarding.station]]\nmac = \"02:00:00:00:00:04\"\nport = \"port3\"\n",
+        "[[interface]]\nwrite = \"out.pcap\"\n[[forwarding.entry]]\nmac = \"02:00:00:00:00:04\"\nport = \"port3\"\n",
     );
     live.push_str(
         "[[classify]]\ndscp = 46\nqueue = 0\n[[classify]]\nqueue = 1\n[live]\nout = \"results\"\noverhead = 0\n",

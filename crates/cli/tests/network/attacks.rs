@@ -125,8 +125,8 @@ fn forwarding_goes_on_under_attack() {
     ip("link set bridge up");
     // Where hosts are is known: the attacker's made-up addresses push out what was learned, and then frames go
     // everywhere.
-    let station = |host: u32| format!("[[forwarding.station]]\nmac = \"02:00:00:00:00:0{host}\"\nport = \"s{host}\"\n");
-    let third = format!("[[interface]]\nname = \"s3\"\n{}{}", station(2), station(3));
+    let entry = |host: u32| format!("[[forwarding.entry]]\nmac = \"02:00:00:00:00:0{host}\"\nport = \"s{host}\"\n");
+    let third = format!("[[interface]]\nname = \"s3\"\n{}{}", entry(2), entry(3));
     let switch = Switch::start("attacks-forwarding", &format!("[http]\nlisten = \"{HTTP}\"\n{third}"));
     let seconds = number("FOREBAY_ATTACK_SECONDS", 3) as f64;
     let calm = forward(&switch, seconds.min(10.0));

@@ -16,13 +16,13 @@ struct Stage {
 }
 
 fn stage(settings: &str, token: Option<&str>) -> Stage {
-    let (handle, ear) = forebay_live::handle::pair();
+    let (handle, switch_side) = forebay_live::handle::pair();
     let (tell, heard) = channel();
     let mut fake = Fake::new(settings).unwrap();
     // So that there is something to see from the beginning.
     fake.go(forebay_tm::Duration::from_us(8_000_000));
     std::thread::spawn(move || {
-        fake.run(&ear, |changes, outcome| {
+        fake.run(&switch_side, |changes, outcome| {
             let _ = tell.send((changes.to_vec(), outcome.clone()));
         });
     });
@@ -90,6 +90,21 @@ fn the_page_shows_a_switch_and_changes_it() {
         .until("document.querySelector('#loss-list .what')?.textContent.includes('its queue was above its threshold')");
     browser.until(&format!("{} > 5", pixels_like("--drop")));
 
+    the_alpha_changes(&mut browser, &stage);
+    the_policy_and_a_rate_change(&mut browser, &stage);
+
+    // Paused, it stands still.
+    browser.value("document.getElementById('pause').click()");
+    browser.until("document.getElementById('status').dataset.state === 'paused'");
+    let before = browser.value(PIXELS);
+    std::thread::sleep(Duration::from_millis(400));
+    assert_eq!(browser.value(PIXELS), before);
+    browser.value("document.getElementById('pause').click()");
+    browser.until(&format!("{PIXELS} !== {before}"));
+    assert_eq!(browser.value(NO_ERRORS), true);
+}
+
+fn the_alpha_changes(browser: &mut Browser, stage: &Stage) {
     // The slider, by keyboard: a quarter of a power of two for each step.
     browser.value("document.getElementById('set-policy-alpha').focus()");
     for _ in 0..4 {
@@ -123,7 +138,9 @@ fn the_page_shows_a_switch_and_changes_it() {
     browser.value("document.getElementById('set-policy-alpha-1').focus()");
     browser.press("ArrowLeft", 37);
     assert_eq!(stage.next().0, changed("policy.alpha", "[2, 1.68]"));
+}
 
+fn the_policy_and_a_rate_change(browser: &mut Browser, stage: &Stage) {
     // Another policy, and the rate of a port.
     let choose = |word: &str| {
         format!(
@@ -149,16 +166,6 @@ fn the_page_shows_a_switch_and_changes_it() {
     browser.press("Tab", 9);
     assert_eq!(stage.next(), (changed("interface.3.rate", "25Mbps"), Ok(())));
     browser.until("document.querySelectorAll('.port .link')[3].textContent === '25.0 Mb/s'");
-
-    // Paused, it stands still.
-    browser.value("document.getElementById('pause').click()");
-    browser.until("document.getElementById('status').dataset.state === 'paused'");
-    let before = browser.value(PIXELS);
-    std::thread::sleep(Duration::from_millis(400));
-    assert_eq!(browser.value(PIXELS), before);
-    browser.value("document.getElementById('pause').click()");
-    browser.until(&format!("{PIXELS} !== {before}"));
-    assert_eq!(browser.value(NO_ERRORS), true);
 }
 
 #[test]

@@ -18,8 +18,8 @@ use std::thread::JoinHandle;
 
 /// A switch in a thread of its own.
 fn switch() -> (Handle, JoinHandle<()>) {
-    let (handle, ear) = pair();
-    (handle, std::thread::spawn(move || fake::Fake::new(fake::SETTINGS).unwrap().run(&ear, |_, _| {})))
+    let (handle, switch_side) = pair();
+    (handle, std::thread::spawn(move || fake::Fake::new(fake::SETTINGS).unwrap().run(&switch_side, |_, _| {})))
 }
 
 /// An HTTP server on a port that the kernel chooses, with a switch behind it.

@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use xdp::{LARGEST_PIECE, Mode, RECEIVE_RING, Umem};
+use xdp::{LARGEST_BUFFER, Mode, RECEIVE_RING, Umem};
 
 /// How frames get to us and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ enum Receiver {
 }
 
 impl Receiver {
-    /// Who borrows the pieces that the kernel has, if it has any.
+    /// Who borrows the frame buffers that the kernel has, if it has any.
     fn borrower(&self) -> Option<Borrower> {
         if let Self::Xdp(half) = self { Some(half.borrower()) } else { None }
     }
@@ -103,7 +103,7 @@ impl Receiver {
 
     fn close(self) -> Closed {
         match self {
-            Self::Packet(half) => Closed::without_pieces(half.outside()),
+            Self::Packet(half) => Closed::without_buffers(half.outside()),
             Self::Xdp(half) => half.close(),
             Self::Relay(half) => half.close(),
         }
@@ -119,7 +119,7 @@ enum Sender {
 }
 
 impl Sender {
-    /// Who borrows the pieces that the kernel has, if it has any.
+    /// Who borrows the frame buffers that the kernel has, if it has any.
     fn borrower(&self) -> Option<Borrower> {
         if let Self::Xdp(half) = self { Some(half.borrower()) } else { None }
     }
@@ -148,7 +148,7 @@ impl Sender {
         }
     }
 
-    /// Gives back the pieces that only this half has.
+    /// Gives back the frame buffers that only this half has.
     fn abandon(&mut self, pool: &mut Pool) {
         if let Self::Packet(half) = self {
             half.abandon(pool);
@@ -157,7 +157,7 @@ impl Sender {
 
     fn close(self) -> Closed {
         match self {
-            Self::Packet(half) => Closed::without_pieces(half.outside()),
+            Self::Packet(half) => Closed::without_buffers(half.outside()),
             Self::Xdp(half) => half.close(),
             Self::Relay(half) => half.close(),
         }
@@ -168,12 +168,12 @@ impl Sender {
 #[derive(Debug)]
 pub struct Closed {
     outside: Outside,
-    /// Who had pieces of the pool, and whether no device reads them any more.
+    /// Who had frame buffers of the pool, and whether no device reads them any more.
     borrowers: Vec<(Borrower, bool)>,
 }
 
 impl Closed {
-    fn without_pieces(outside: Outside) -> Self {
+    fn without_buffers(outside: Outside) -> Self {
         Self { outside, borrowers: Vec::new() }
     }
 
@@ -187,13 +187,13 @@ impl Closed {
         self
     }
 
-    /// What was lost, and whether no device reads any piece.
+    /// What was lost, and whether no device reads any frame buffer.
     fn summary(self) -> (Outside, bool) {
         (self.outside, self.borrowers.iter().all(|(_, is_done)| *is_done))
     }
 
-    /// Takes back the pieces that the port had; what was lost there in all. Pieces that a device may still read are
-    /// used no more.
+    /// Takes back the frame buffers that the port had; what was lost there in all. Frame buffers that a device may
+    /// still read are used no more.
     pub fn settle(self, pool: &mut Pool) -> Outside {
         for (borrower, _) in self.borrowers.into_iter().filter(|(_, is_done)| *is_done) {
             pool.reclaim(borrower);
@@ -243,7 +243,7 @@ impl Backend {
                 let (receiver, sender) = *halves;
                 sender.close().and(receiver.close())
             }
-            State::Closed(outside) => Closed::without_pieces(outside),
+            State::Closed(outside) => Closed::without_buffers(outside),
         }
     }
 }
@@ -322,7 +322,7 @@ pub use socket::be_punctual;
 #[derive(Debug)]
 pub struct Attacher {
     umem: Umem,
-    /// Pieces that a port has to receive into.
+    /// Frame buffers that a port has to receive into.
     fill: u32,
     /// The threads that the halves of ports are in, if they are not where the ports are.
     threads: Option<Threads>,
@@ -330,7 +330,7 @@ pub struct Attacher {
     locks: HashMap<String, Arc<Lock>>,
 }
 
-/// An interface that is attached to, and has no pieces of the pool yet.
+/// An interface that is attached to, and has no frame buffers of the pool yet.
 #[derive(Debug)]
 pub struct Opened {
     name: String,
@@ -348,7 +348,8 @@ enum OpenSockets {
 }
 
 impl Opened {
-    /// The port, with pieces of the pool to receive into. The pool is the one that the [`Attacher`] was made for.
+    /// The port, with frame buffers of the pool to receive into. The pool is the one that the [`Attacher`] was made
+    /// for.
     pub fn join(self, pool: &mut Pool) -> io::Result<Backend> {
         let mut halves = match self.sockets {
             OpenSockets::Packet(halves) => (Receiver::Packet(halves.0), Sender::Packet(halves.1)),
@@ -367,10 +368,10 @@ impl Opened {
 }
 
 impl Attacher {
-    /// For so many ports of this pool. Half of the pieces are for the kernel to receive into, the other half for frames
-    /// that wait and that are being sent.
+    /// For so many ports of this pool. Half of the frame buffers are for the kernel to receive into, the other half for
+    /// frames that wait and that are being sent.
     pub fn new(pool: &Pool, ports: usize) -> Self {
-        let fill = (pool.pieces() / 2 / ports.max(1)).min(RECEIVE_RING as usize) as u32;
+        let fill = (pool.buffers() / 2 / ports.max(1)).min(RECEIVE_RING as usize) as u32;
         Self { umem: Umem::new(pool), fill, threads: None, locks: HashMap::new() }
     }
 
@@ -452,27 +453,27 @@ impl Attacher {
     /// Whether AF_XDP can be used with this memory.
     fn suits_xdp(&self) -> io::Result<()> {
         let stride = self.umem.stride();
-        if stride <= LARGEST_PIECE {
+        if stride <= LARGEST_BUFFER {
             return Ok(());
         }
         let text = format!(
-            "AF_XDP takes pieces of at most {LARGEST_PIECE} bytes, and these have {stride}: set `frame` to {LARGEST_PIECE} or `backend` to \"packet\""
+            "AF_XDP takes frame buffers of at most {LARGEST_BUFFER} bytes, and these have {stride}: set `frame` to {LARGEST_BUFFER} or `backend` to \"packet\""
         );
         Err(io::Error::new(io::ErrorKind::InvalidInput, text))
     }
 }
 
-/// Whether an interface can be used with pieces of this size.
-fn ready(interface: &Interface, piece: usize) -> io::Result<()> {
+/// Whether an interface can be used with frame buffers of this size.
+fn ready(interface: &Interface, buffer: usize) -> io::Result<()> {
     let name = interface.name();
     if !interface.is_up()? {
         let text = format!("interface `{name}` is down: `ip link set {name} up`");
         return Err(io::Error::new(io::ErrorKind::NetworkDown, text));
     }
     let longest = interface.longest()?;
-    if longest > piece {
+    if longest > buffer {
         let text = format!(
-            "frames of interface `{name}` have up to {longest} bytes, and {piece} fit into a piece of memory: set `frame` to {}, or lower the \
+            "frames of interface `{name}` have up to {longest} bytes, and {buffer} fit into a buffer of memory: set `frame` to {}, or lower the \
              MTU of the interface",
             (longest + HEADROOM).next_power_of_two()
         );

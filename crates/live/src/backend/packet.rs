@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Frames that the kernel's ring has room for.
 const RING: usize = 2_048;
-/// Bytes of the ring that are one piece of the kernel's memory.
+/// Bytes of the ring that are one frame buffer of the kernel's memory.
 const BLOCK: usize = 1 << 16;
 /// Frames that are handed to the kernel at a time.
 const BATCH: usize = 64;
@@ -109,7 +109,7 @@ impl Receiver {
             if now & libc::TP_STATUS_USER == 0 {
                 break;
             }
-            // Without a piece the frame stays where it is, and the kernel counts what it has no room for.
+            // Without a frame buffer the frame stays where it is, and the kernel counts what it has no room for.
             let Some(mut slot) = pool.take() else { break };
             prefetch(self.ring.at((self.next + AHEAD) % RING * self.stride));
             // SAFETY: the status says that the frame is ours until we give it back, and the kernel has put a header
@@ -134,7 +134,8 @@ impl Receiver {
         if frames.len() == before { self.check.when_idle() } else { Ok(()) }
     }
 
-    /// Copies a frame into a piece, with the tag that the kernel has taken off; none if it is too long or was cut.
+    /// Copies a frame into a frame buffer, with the tag that the kernel has taken off; none if it is too long or was
+    /// cut.
     fn copy(&self, header: *const u8, head: &libc::tpacket2_hdr, pool: &mut Pool, slot: &mut Slot) -> Option<usize> {
         let captured = head.tp_snaplen as usize;
         let start = usize::from(head.tp_mac);
@@ -143,7 +144,7 @@ impl Receiver {
         }
         let has_tag = head.tp_status & libc::TP_STATUS_VLAN_VALID != 0 && captured >= TAG_AT;
         let length = captured + if has_tag { TAG } else { 0 };
-        if length > self.longest.min(pool.piece()) {
+        if length > self.longest.min(pool.buffer_size()) {
             return None;
         }
         // SAFETY: start and length are within the frame's place in the ring (checked above), which is ours until its

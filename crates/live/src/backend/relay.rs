@@ -1,8 +1,9 @@
 //! Ports whose halves are in threads of their own: one thread receives for all ports, one sends, and whoever has the
 //! [`super::Backend`] decides.
 //!
-//! Pieces of the pool travel over rings without locks. Each half works with a view of the pool that has the pieces it
-//! was given. What the pool lends to a half comes back over a ring, or all at once when the half is closed.
+//! Frame buffers of the pool travel over rings without locks. Each half works with a view of the pool that has the
+//! frame buffers it was given. What the pool lends to a half comes back over a ring, or all at once when the half is
+//! closed.
 
 use super::spsc::{Consumer, Producer, ring};
 use super::xdp::too_many;
@@ -60,7 +61,7 @@ trait Work: Send {
     fn poll_once(&mut self) -> io::Result<bool>;
     /// What was lost so far.
     fn outside(&self) -> Outside;
-    /// Ends it; what was lost in all, and whether no device reads its pieces any more.
+    /// Ends it; what was lost in all, and whether no device reads its frame buffers any more.
     fn close(self: Box<Self>) -> (Outside, bool);
 }
 
@@ -73,19 +74,19 @@ struct Passed {
 struct Receiving {
     half: super::Receiver,
     view: Pool,
-    pieces: Consumer<Lent>,
+    buffers: Consumer<Lent>,
     frames: Producer<Passed>,
     batch: Vec<Received>,
 }
 
 impl Work for Receiving {
     fn poll_once(&mut self) -> io::Result<bool> {
-        while let Some(lent) = self.pieces.take() {
+        while let Some(lent) = self.buffers.take() {
             if let Some(slot) = self.view.adopt(lent) {
                 self.view.give(slot);
             }
         }
-        self.pieces.release();
+        self.buffers.release();
         let result = self.half.receive(&mut self.view, &mut self.batch, BATCH);
         let any = !self.batch.is_empty();
         for frame in self.batch.drain(..) {
@@ -248,8 +249,8 @@ impl Threads {
         Ok(Self { receive: start("receive")?, send: start("send")?, next: Arc::default() })
     }
 
-    /// Gives the halves of a port to the threads; what is left here of them. `level` is how many pieces the receiving
-    /// one may have.
+    /// Gives the halves of a port to the threads; what is left here of them. `level` is how many frame buffers the
+    /// receiving one may have.
     pub(super) fn take(
         &self,
         halves: (super::Receiver, super::Sender),
@@ -260,14 +261,14 @@ impl Threads {
         let (receiver, sender) = halves;
         let filler = receiver.borrower().or_else(|| pool.borrower()).ok_or_else(too_many)?;
         let lender = sender.borrower().or_else(|| pool.borrower()).ok_or_else(too_many)?;
-        let size = pool.pieces() as u32;
-        let (pieces, pieces_there) = ring(size);
+        let size = pool.buffers() as u32;
+        let (buffers, buffers_there) = ring(size);
         let (frames_there, frames) = ring(size);
         let view = pool.view(filler);
         let receiving =
-            Receiving { half: receiver, view, pieces: pieces_there, frames: frames_there, batch: Vec::new() };
+            Receiving { half: receiver, view, buffers: buffers_there, frames: frames_there, batch: Vec::new() };
         let far = self.begin(&self.receive, Box::new(receiving))?;
-        let near_receiver = Receiver { frames, pieces, level, lent: pool.lent_to(filler), borrower: filler, way, far };
+        let near_receiver = Receiver { frames, buffers, level, lent: pool.lent_to(filler), borrower: filler, way, far };
         let (to_send, frames_there) = ring(size);
         let (done_there, done) = ring(size);
         let view = pool.view(lender);
@@ -299,7 +300,7 @@ impl fmt::Debug for Far {
 
 impl Far {
     /// Ends the half, and waits until it has ended: its thread only hands it over. A thread that is gone has left
-    /// pieces that nobody knows enough of.
+    /// frame buffers that nobody knows enough of.
     fn close(&self) -> (Outside, bool) {
         let (answer, handed) = mpsc::channel();
         let order = Order::End { number: self.number, answer };
@@ -309,7 +310,7 @@ impl Far {
 }
 
 impl Drop for Far {
-    /// A port that was not closed ends, too, but its pieces stay lent.
+    /// A port that was not closed ends, too, but its frame buffers stay lent.
     fn drop(&mut self) {
         let (answer, _) = mpsc::channel();
         let _ = self.orders.send(Order::End { number: self.number, answer });
@@ -320,10 +321,10 @@ impl Drop for Far {
 #[derive(Debug)]
 pub(super) struct Receiver {
     frames: Consumer<Passed>,
-    pieces: Producer<Lent>,
-    /// Pieces that the half should have.
+    buffers: Producer<Lent>,
+    /// Frame buffers that the half should have.
     level: u32,
-    /// Pieces that it has.
+    /// Frame buffers that it has.
     lent: u32,
     borrower: Borrower,
     way: &'static str,
@@ -352,10 +353,10 @@ impl Receiver {
             while self.lent < self.level {
                 let Some(lent) = pool.take_for(self.borrower) else { break };
                 // There is room: the ring is as large as the pool.
-                self.pieces.put(lent);
+                self.buffers.put(lent);
                 self.lent += 1;
             }
-            self.pieces.publish();
+            self.buffers.publish();
         }
         // What came before it failed comes first.
         if frames.len() == before { self.far.report.check() } else { Ok(()) }
@@ -365,7 +366,7 @@ impl Receiver {
         self.far.report.outside()
     }
 
-    /// The half is gone then, and with it whatever could touch its pieces.
+    /// The half is gone then, and with it whatever could touch its frame buffers.
     pub(super) fn close(self) -> Closed {
         let (outside, is_done) = self.far.close();
         Closed::of(outside, self.borrower, is_done)
@@ -411,7 +412,7 @@ impl Sender {
         self.far.report.outside()
     }
 
-    /// The half is gone then, and with it whatever could touch its pieces.
+    /// The half is gone then, and with it whatever could touch its frame buffers.
     pub(super) fn close(mut self) -> Closed {
         self.frames.publish();
         let (outside, is_done) = self.far.close();

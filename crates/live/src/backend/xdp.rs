@@ -1,9 +1,9 @@
-//! Ports by AF_XDP: the kernel (or the card itself, in zero-copy mode) puts frames into the pool's pieces and takes
-//! them from there; nothing is copied in user space.
+//! Ports by AF_XDP: the kernel (or the card itself, in zero-copy mode) puts frames into the pool's frame buffers and
+//! takes them from there; nothing is copied in user space.
 //!
 //! The whole pool is the memory (UMEM) of all sockets. The first socket registers it, the others share it. Each has
-//! four rings: pieces to be filled, frames received, frames to be sent, and pieces of frames that are gone. A port has
-//! a socket for each receive queue of its interface, and sends by the first.
+//! four rings: frame buffers to be filled, frames received, frames to be sent, and frame buffers of frames that are
+//! gone. A port has a socket for each receive queue of its interface, and sends by the first.
 
 use super::bpf::{self, Attached, Sockets};
 use super::interface::Interface;
@@ -19,11 +19,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// Entries of the rings of received frames and of pieces to be filled.
+/// Entries of the rings of received frames and of frame buffers to be filled.
 pub(super) const RECEIVE_RING: u32 = 4_096;
 /// Entries of the ring of frames to be sent.
 const SEND_RING: u32 = 2_048;
-/// Entries of the ring of pieces that come back.
+/// Entries of the ring of frame buffers that come back.
 const COMPLETION_RING: u32 = 2 * SEND_RING;
 /// Frames that the kernel sends in one call, where it can be told; otherwise 32.
 const SEND_BUDGET: u32 = SEND_RING;
@@ -35,8 +35,8 @@ const KICKS: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The shortest frame that the kernel sends.
 const SHORTEST: usize = 14;
-/// The largest pieces that the kernel takes as memory of such sockets: a page.
-pub(super) const LARGEST_PIECE: usize = 4_096;
+/// The largest frame buffers that the kernel takes as memory of such sockets: a page.
+pub(super) const LARGEST_BUFFER: usize = 4_096;
 
 /// How the program and the memory are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) enum Mode {
 #[derive(Debug)]
 pub(super) struct Umem {
     region: Arc<Region>,
-    piece: usize,
+    buffer: usize,
     sockets: Vec<Weak<OwnedFd>>,
     /// Whether cards use the memory themselves: of all sockets, or of none.
     zero_copy: bool,
@@ -67,7 +67,7 @@ impl Umem {
         let patient_until = Instant::now() + PATIENCE;
         Self {
             region: pool.region().clone(),
-            piece: pool.stride(),
+            buffer: pool.stride(),
             sockets: Vec::new(),
             zero_copy: false,
             patient_until,
@@ -79,9 +79,9 @@ impl Umem {
         &self.region
     }
 
-    /// Bytes from one piece to the next.
+    /// Bytes from one frame buffer to the next.
     pub(super) fn stride(&self) -> usize {
-        self.piece
+        self.buffer
     }
 
     /// A socket that is bound to a queue of an interface, with its rings.
@@ -105,7 +105,7 @@ impl Umem {
         let memory = libc::xdp_umem_reg {
             addr: self.region.start() as u64,
             len: self.region.size() as u64,
-            chunk_size: self.piece as u32,
+            chunk_size: self.buffer as u32,
             headroom: 0,
             flags: 0,
             tx_metadata_len: 0,
@@ -228,7 +228,7 @@ fn place<T>(
     Ok((place, Arc::new(Keeper { _mapping: mapping, _region: region.clone() })))
 }
 
-/// An interface that is attached to, whose sockets have no pieces yet.
+/// An interface that is attached to, whose sockets have no frame buffers yet.
 #[derive(Debug)]
 pub(super) struct Opened {
     // The program goes first: then nothing more comes.
@@ -282,7 +282,7 @@ impl Opened {
         self.program.in_driver
     }
 
-    /// The two halves of a port, with pieces to receive into.
+    /// The two halves of a port, with frame buffers to receive into.
     pub(super) fn join(self, pool: &mut Pool, fill: u32) -> io::Result<(Receiver, Sender)> {
         let sender = Sender::new(self.fd, self.completion, self.send, pool)?;
         let borrower = pool.borrower().ok_or_else(too_many)?;
@@ -311,7 +311,7 @@ pub(super) fn too_many() -> io::Error {
 struct ReceiveQueue {
     fd: Arc<OwnedFd>,
     fill: Producer<u64>,
-    /// Pieces that the kernel has for this queue, empty or with frames that we have not taken.
+    /// Frame buffers that the kernel has for this queue, empty or with frames that we have not taken.
     filled: u32,
     receive: Consumer<libc::xdp_desc>,
 }
@@ -324,7 +324,7 @@ pub struct Receiver {
     sockets: Sockets,
     _listener: OwnedFd,
     queues: Vec<ReceiveQueue>,
-    /// Pieces that the kernel should have for each queue.
+    /// Frame buffers that the kernel should have for each queue.
     level: u32,
     borrower: Borrower,
     check: Check,
@@ -341,7 +341,7 @@ impl Receiver {
         self.program.in_driver
     }
 
-    /// Who borrows the pieces that the kernel has.
+    /// Who borrows the frame buffers that the kernel has.
     pub(super) fn borrower(&self) -> Borrower {
         self.borrower
     }
@@ -353,7 +353,7 @@ impl Receiver {
             queue.take(pool, self.borrower, frames, most);
         }
         if frames.len() == before {
-            // The pool may have had no piece before.
+            // The pool may have had no frame buffer before.
             self.fill(pool);
             return self.check.when_idle();
         }
@@ -374,7 +374,7 @@ impl Receiver {
             // SAFETY: the structure is plain numbers.
             let fresh = unsafe { option::<libc::xdp_statistics>(&queue.fd, libc::SOL_XDP, libc::XDP_STATISTICS) };
             if let Ok(fresh) = fresh {
-                // A frame that finds no piece to be filled is among the dropped ones.
+                // A frame that finds no frame buffer to be filled is among the dropped ones.
                 outside.receive_overruns += fresh.rx_dropped + fresh.rx_ring_full;
             }
         }
@@ -382,7 +382,7 @@ impl Receiver {
     }
 
     /// Closes the sockets; the sending half must be closed before. Nothing is attached then, so the kernel writes to no
-    /// piece.
+    /// frame buffer.
     pub(super) fn close(self) -> Closed {
         // A program that is being started at this moment has our descriptors for a while: then the sockets are not
         // closed with ours.
@@ -403,7 +403,7 @@ impl ReceiveQueue {
             let length = frame.len as usize;
             if let Some(slot) = pool.hand_over(lent, borrower) {
                 // A kernel that does otherwise has left the ground that this stands on: the frame is not used.
-                let is_sane = frame.addr as usize == pool.offset(&slot) && length <= pool.piece();
+                let is_sane = frame.addr as usize == pool.offset(&slot) && length <= pool.buffer_size();
                 debug_assert!(is_sane, "{length} bytes at {} instead of {HEADROOM}", frame.addr);
                 pool.prefetch(&slot);
                 frames.push(Received { slot, length: if is_sane { length } else { 0 } });
@@ -437,7 +437,7 @@ pub struct Sender {
     borrower: Borrower,
     /// Whether there are frames that the kernel has not been told of.
     unpublished: bool,
-    /// Pieces that the kernel has.
+    /// Frame buffers that the kernel has.
     in_flight: u32,
     failures: u64,
 }
@@ -453,7 +453,7 @@ impl Sender {
         Ok(Self { fd, completion, send, borrower, unpublished: false, in_flight: 0, failures: 0 })
     }
 
-    /// Who borrows the pieces that the kernel has.
+    /// Who borrows the frame buffers that the kernel has.
     pub(super) fn borrower(&self) -> Borrower {
         self.borrower
     }
@@ -473,7 +473,7 @@ impl Sender {
         self.unpublished = true;
     }
 
-    /// FrameHandler what was taken to the kernel, and takes back the pieces of what is gone.
+    /// FrameHandler what was taken to the kernel, and takes back the frame buffers of what is gone.
     pub(super) fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
         if self.in_flight == 0 {
             return Ok(());
@@ -536,7 +536,7 @@ impl Sender {
 
     /// Lets go of the socket when the kernel has no more to do with what it has taken. What it has not taken from the
     /// ring it never will, but what it has taken, some drivers (virtio-net) read after `kick` has returned: without a
-    /// word that it is sent, its piece cannot be used again.
+    /// word that it is sent, its frame buffer cannot be used again.
     pub(super) fn close(mut self) -> Closed {
         let untaken = self.send.waiting();
         let start = Instant::now();

@@ -103,10 +103,15 @@ pub struct Source<'a> {
 
 impl<O: Opener> Runtime<O> {
     /// Opens all ports; the error names the one that cannot be opened.
-    pub fn new(config: LiveConfig, source: Source<'_>, mut opener: O, ear: SwitchHandle) -> Result<Self, Diagnostic> {
+    pub fn new(
+        config: LiveConfig,
+        source: Source<'_>,
+        mut opener: O,
+        switch_side: SwitchHandle,
+    ) -> Result<Self, Diagnostic> {
         let run = &config.run;
         let mut pool = Pool::new(run.frames, run.frame).map_err(|error| {
-            let problem = format!("live.frames: {} pieces of {} bytes: {error}", run.frames, run.frame);
+            let problem = format!("live.frames: {} frame buffers of {} bytes: {error}", run.frames, run.frame);
             Diagnostic::of_file(source.file, problem, "give fewer")
         })?;
         let no_thread = |what: &str| {
@@ -132,7 +137,7 @@ impl<O: Opener> Runtime<O> {
         let journal = Journal::new(ports.len() * config.tm.queues, config.tm.queues);
         let path = Dataplane::new(Tm::new(config.tm.clone()), parts, journal);
         let clock = Clock::new(run.catch_up, run.stall);
-        let (requests, screen) = ear.split();
+        let (requests, screen) = switch_side.split();
         let book = SettingsWorker {
             file: source.file.to_owned(),
             text: source.text.to_owned(),

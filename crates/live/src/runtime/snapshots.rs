@@ -3,7 +3,7 @@
 use super::{Opener, Runtime};
 use crate::dataplane::FrameObserver;
 use crate::port::Port as _;
-use crate::snapshot::{Cost, Fate, Loss, Pieces, PortState, QueueState, RECENT, Snapshot};
+use crate::snapshot::{Cost, Fate, FrameBuffers, Loss, PortState, QueueState, RECENT, Snapshot};
 use forebay_tm::View as _;
 use forebay_tm::{Eviction, Instant, Packet, Reason, Verdict};
 use std::time;
@@ -104,7 +104,7 @@ impl<O: Opener> Runtime<O> {
         }
         let recent = std::mem::replace(&mut path.observer().recent, Vec::with_capacity(RECENT));
         let last_drops = path.observer().last.iter().flatten().flatten().copied().collect();
-        let pieces = Pieces { all: path.pool().pieces(), free: path.pool().free() };
+        let frame_buffers = FrameBuffers { all: path.pool().buffers(), free: path.pool().free() };
         let unforwarded = path.unforwarded();
         let books = path.books();
         // Tests have this checked at every snapshot, 20 times a second; others see it.
@@ -125,7 +125,7 @@ impl<O: Opener> Runtime<O> {
             unforwarded,
             books,
             stalls,
-            pieces,
+            frame_buffers,
             cost: Cost { turns: self.turns, busy_turns: self.busy_turns, ..self.cost },
             changes: self.changed,
             recent,

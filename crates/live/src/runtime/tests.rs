@@ -119,23 +119,23 @@ const FILE: &str = "buffer = \"64KB\"\nrate = \"100Mbps\"\nqueues = 2\n[policy]\
 
 fn with_switch(test: impl FnOnce(&Handle, &World)) -> (Arc<Snapshot>, Arc<World>) {
     let world = Arc::new(World::default());
-    let (handle, ear) = handle::pair();
+    let (handle, switch_side) = handle::pair();
     let (config, settings) = settings::read("live.toml", FILE, &[]).unwrap();
     let ports = Ports(Arc::clone(&world));
     let thread = std::thread::spawn(move || {
         let source = Source { file: "live.toml", text: FILE, changes: &[], settings: &settings };
-        let mut runtime = Runtime::new(config, source, ports, ear).unwrap();
+        let mut runtime = Runtime::new(config, source, ports, switch_side).unwrap();
         let end = runtime.run();
         let (place, pool) = runtime.switch.port_and_pool(0);
         assert!(!place.is_up());
-        (end, pool.pieces() - pool.free(), runtime.switch.path().tm().is_consistent())
+        (end, pool.buffers() - pool.free(), runtime.switch.path().tm().is_consistent())
     });
     test(&handle, &world);
     handle.stop();
     let (end, out, is_consistent) = thread.join().unwrap();
     assert!(matches!(end, End::Asked));
     let last = handle.snapshot().unwrap();
-    assert_eq!(out as u64, last.books.waiting, "only what waits has pieces");
+    assert_eq!(out as u64, last.books.waiting, "only what waits has frame buffers");
     assert!(is_consistent);
     (last, world)
 }

@@ -4,8 +4,8 @@ use crate::classify::{Classifier, Kind, Matches, Rule};
 use crate::dataplane::{Forwarding, HeaderPlace, RankFrom, Treatment};
 use crate::edit::Lengths;
 use crate::frame::Mac;
+use crate::mac_table::MacTable;
 use crate::routes::{NextHop, Prefix, Routes};
-use crate::stations::Stations;
 use crate::storm::Storm;
 use forebay_settings::{Diagnostic, Document, Settings, Table, Value, config_keys, read_config};
 use forebay_tm::trim::TrimConfig;
@@ -82,7 +82,7 @@ pub enum ForwardingConfig {
         /// What is forgotten if no frame comes for so long.
         age: Duration,
         /// What is known from the start and never forgotten: an interface, its VLAN (0 for none) and its port.
-        stations: Vec<(Mac, u16, usize)>,
+        entries: Vec<(Mac, u16, usize)>,
         /// What every port may flood; without it, all.
         storm: Option<Rate>,
     },
@@ -96,14 +96,14 @@ impl ForwardingConfig {
         // Given addresses may find no place under one seed and have it under another; under this one they were tried.
         const TRIED: u64 = 0;
         match self {
-            Self::Learn { age, stations, storm } => {
+            Self::Learn { age, entries, storm } => {
                 let storm = storm.map(|rate| Storm::new(rate, ports));
                 let build = |seed| {
-                    let mut table = Stations::new(*age, seed);
-                    stations.iter().all(|(mac, vlan, port)| table.give(*mac, *vlan, *port)).then_some(table)
+                    let mut table = MacTable::new(*age, seed);
+                    entries.iter().all(|(mac, vlan, port)| table.give(*mac, *vlan, *port)).then_some(table)
                 };
                 let table = (0..100).find_map(|more: u64| build(seed.wrapping_add(more))).or_else(|| build(TRIED));
-                Forwarding::Stations(table.unwrap_or_else(|| Stations::new(*age, seed)).with_storm(storm))
+                Forwarding::Learn(table.unwrap_or_else(|| MacTable::new(*age, seed)).with_storm(storm))
             }
             Self::Routes(routes) => Forwarding::Routes(Routes::new(routes)),
         }
@@ -119,9 +119,9 @@ pub struct RunConfig {
     pub stall: Duration,
     /// Bytes that a frame takes of its wire beside its own.
     pub overhead: u32,
-    /// Pieces of the frames' memory.
+    /// Frame buffers of the frames' memory.
     pub frames: u32,
-    /// Bytes of a piece.
+    /// Bytes of a frame buffer.
     pub frame: usize,
     /// Where counters and the timeline are written; nowhere without it.
     pub out: Option<PathBuf>,
@@ -318,7 +318,7 @@ fn prefix(value: &Value<'_>) -> Result<Prefix, Diagnostic> {
 }
 
 fn forwarding(root: &Table<'_>, names: &[String]) -> Result<ForwardingConfig, Diagnostic> {
-    let usual = ForwardingConfig::Learn { age: Duration::from_us(300_000_000), stations: Vec::new(), storm: None };
+    let usual = ForwardingConfig::Learn { age: Duration::from_us(300_000_000), entries: Vec::new(), storm: None };
     let Some(table) = root.table("forwarding")? else { return Ok(usual) };
     let by_routes = table.get("kind").map_or(Ok(false), |kind| kind.word(&[("learn", false), ("routes", true)]))?;
     if by_routes {
@@ -334,7 +334,7 @@ fn forwarding(root: &Table<'_>, names: &[String]) -> Result<ForwardingConfig, Di
         });
         return Ok(ForwardingConfig::Routes(routes.collect::<Result<_, _>>()?));
     }
-    table.allow(&["kind", "age", "station", "storm"], |_| false, "learn")?;
+    table.allow(&["kind", "age", "entry", "storm"], |_| false, "learn")?;
     let storm = match table.get("storm") {
         None => None,
         Some(value) => {
@@ -355,23 +355,23 @@ fn forwarding(root: &Table<'_>, names: &[String]) -> Result<ForwardingConfig, Di
             age
         }
     };
-    let mut stations = Vec::new();
-    let mut places = Stations::new(age, 0);
-    for station in table.tables("station")? {
-        station.allow(&["mac", "vlan", "port"], |_| false, "")?;
-        let value = station.need("mac", "mac = \"02:00:00:00:00:01\"")?;
+    let mut entries = Vec::new();
+    let mut places = MacTable::new(age, 0);
+    for entry in table.tables("entry")? {
+        entry.allow(&["mac", "vlan", "port"], |_| false, "")?;
+        let value = entry.need("mac", "mac = \"02:00:00:00:00:01\"")?;
         let address = mac(&value)?;
         if address.is_group() {
             return Err(value.error("this is the address of a group", "give that of one interface"));
         }
-        let vlan = number_below(station.get("vlan").as_ref(), 4_096)?.unwrap_or(0) as u16;
-        let port = port(&station.need("port", "port = \"eth1\"")?, names)?;
+        let vlan = number_below(entry.get("vlan").as_ref(), 4_096)?.unwrap_or(0) as u16;
+        let port = port(&entry.need("port", "port = \"eth1\"")?, names)?;
         if !places.give(address, vlan, port) {
-            return Err(value.error("there is no place left for it in the table", "give fewer stations"));
+            return Err(value.error("there is no place left for it in the table", "give fewer entries"));
         }
-        stations.push((address, vlan, port));
+        entries.push((address, vlan, port));
     }
-    Ok(ForwardingConfig::Learn { age, stations, storm })
+    Ok(ForwardingConfig::Learn { age, entries, storm })
 }
 
 /// A number, if there is one, that has to be below a bound.
@@ -499,13 +499,13 @@ fn run(root: &Table<'_>) -> Result<(RunConfig, Treatment), Diagnostic> {
     if let Some(value) = table.get("frames") {
         run.frames = value.number()?;
         if !(256..=1 << 20).contains(&run.frames) {
-            return Err(value.error("the frames' memory has 256 to 1048576 pieces", "give frames = 16384"));
+            return Err(value.error("the frames' memory has 256 to 1048576 frame buffers", "give frames = 16384"));
         }
     }
     if let Some(value) = table.get("frame") {
         run.frame = value.number()?;
         if !run.frame.is_power_of_two() || !(2_048..=16_384).contains(&run.frame) {
-            return Err(value.error("a piece has 2048, 4096, 8192 or 16384 bytes", "give frame = 2048"));
+            return Err(value.error("a frame buffer has 2048, 4096, 8192 or 16384 bytes", "give frame = 2048"));
         }
     }
     if let Some(value) = table.get("threads") {

@@ -19,7 +19,7 @@ backend = "packet"
 [forwarding]
 storm = "5Mbps"
 age = "60s"
-[[forwarding.station]]
+[[forwarding.entry]]
 mac = "02:00:00:00:00:0a"
 port = "h2"
 [[classify]]
@@ -46,14 +46,10 @@ fn a_file_says_it_all() {
     assert_eq!(config.tm.rates.iter().map(|rate| rate.bps()).collect::<Vec<_>>(), [100_000_000, 1_000_000_000]);
     let linux = |name: &str, backend| Interface::Linux { name: name.to_owned(), backend: Some(backend) };
     assert_eq!(config.interfaces, [linux("h1", BackendKind::Xdp), linux("h2", BackendKind::Packet)]);
-    let stations = vec![(Mac([2, 0, 0, 0, 0, 10]), 0, 1)];
+    let entries = vec![(Mac([2, 0, 0, 0, 0, 10]), 0, 1)];
     assert_eq!(
         config.forwarding,
-        ForwardingConfig::Learn {
-            age: Duration::from_us(60_000_000),
-            stations,
-            storm: Some(Rate::from_bps(5_000_000))
-        }
+        ForwardingConfig::Learn { age: Duration::from_us(60_000_000), entries, storm: Some(Rate::from_bps(5_000_000)) }
     );
     assert_eq!(config.treatment.rank, RankFrom::Payload { offset: 4, bytes: 2 });
     assert_eq!((config.treatment.trim_lengths, config.run.overhead, config.run.wait), (Lengths::Kept, 20, true));
@@ -95,7 +91,7 @@ fn secrets_are_not_shown() {
 fn routes_are_read() {
     let routes = "[forwarding]\nkind = \"routes\"\n[[forwarding.route]]\nprefix = \"fd00::/64\"\nport = 1\nnext_hop = \"02:00:00:00:00:01\"\nsource = \"02:00:00:00:ff:01\"\n";
     let text = SOUND.replace(
-        "[forwarding]\nstorm = \"5Mbps\"\nage = \"60s\"\n[[forwarding.station]]\nmac = \"02:00:00:00:00:0a\"\nport = \"h2\"\n",
+        "[forwarding]\nstorm = \"5Mbps\"\nage = \"60s\"\n[[forwarding.entry]]\nmac = \"02:00:00:00:00:0a\"\nport = \"h2\"\n",
         routes,
     );
     let hop = NextHop { port: 1, destination: Mac([2, 0, 0, 0, 0, 1]), source: Mac([2, 0, 0, 0, 0xff, 1]) };
@@ -119,7 +115,7 @@ fn errors_name_the_line() {
         ("age = \"60s\"", "age = \"0s\"", "an interface is remembered for up to a day"),
         ("02:00:00:00:00:0a", "02:00:00:00:00", "this is not the address of an interface"),
         ("02:00:00:00:00:0a", "01:00:5e:00:00:0a", "this is the address of a group"),
-        ("port = \"h2\"", "port = \"h3\"", "forwarding.station.0.port: \"h3\""),
+        ("port = \"h2\"", "port = \"h3\"", "forwarding.entry.0.port: \"h3\""),
         ("port = \"h2\"", "port = 2", "there is no such port"),
         ("dscp = 46", "dscp = 64", "live.toml:22: classify.0.dscp: 64 is too large"),
         ("protocol = \"tcp\"", "protocol = \"sctp\"", "classify.0.protocol: \"sctp\""),
@@ -127,10 +123,10 @@ fn errors_name_the_line() {
         ("queue = 1", "queue = 2", "classify.0.queue: 2 is too large"),
         ("bytes = 2", "bytes = 9", "a rank has 1 to 8 bytes"),
         ("overhead = 20", "overhead = 2000", "live.overhead: 2000 is too large"),
-        ("overhead = 20", "frame = 3000", "a piece has 2048, 4096, 8192 or 16384 bytes"),
+        ("overhead = 20", "frame = 3000", "a frame buffer has 2048, 4096, 8192 or 16384 bytes"),
         ("overhead = 20", "threads = 2", "this number of threads does not do"),
         ("overhead = 20", "threads = 3", "live.idle: three threads never wait"),
-        ("overhead = 20", "frames = 1", "256 to 1048576 pieces"),
+        ("overhead = 20", "frames = 1", "256 to 1048576 frame buffers"),
         ("overhead = 20", "timeline_size = \"1KB\"", "live.timeline_size: this is too little"),
         ("overhead = 20", "catch_up = \"5s\"", "live.catch_up: this time does not do"),
         ("overhead = 20", "colour = 1", "live.colour: there is no such key"),

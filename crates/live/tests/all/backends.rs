@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const PIECES: u32 = 2_048;
+const BUFFERS: u32 = 2_048;
 const KINDS: [Kind; 4] = [Kind::Packet, Kind::Xdp, Kind::XdpGeneric, Kind::Mixed];
 /// With ports in the test's own thread, and in threads of their own.
 const WAYS: [(Kind, bool); 8] = [
@@ -51,7 +51,7 @@ fn pair(switch: &str, host: &str) {
 fn one_pair() -> (Pool, Attacher) {
     namespace();
     pair("sw", "host");
-    let pool = Pool::new(PIECES, 2_048).unwrap();
+    let pool = Pool::new(BUFFERS, 2_048).unwrap();
     let attacher = Attacher::new(&pool, 2);
     (pool, attacher)
 }
@@ -92,7 +92,7 @@ fn take(pool: &mut Pool, frames: Vec<Received>) -> Vec<Vec<u8>> {
 
 fn send(port: &mut Backend, pool: &mut Pool, frame: &[u8]) {
     let mut slot = None;
-    until("a piece is free", || {
+    until("a frame buffer is free", || {
         port.flush(pool).unwrap();
         slot = pool.take();
         slot.is_some()
@@ -152,7 +152,7 @@ fn frames_come_and_go_byte_for_byte() {
             assert_eq!(port.outside(), Default::default());
             port.close(&mut pool);
             host.close(&mut pool);
-            assert_eq!(pool.free(), PIECES as usize, "every piece is back");
+            assert_eq!(pool.free(), BUFFERS as usize, "every frame buffer is back");
         })
         .join()
         .unwrap();
@@ -225,7 +225,7 @@ fn every_frame_of_a_flood_is_received_or_counted() {
                 received + port.outside().receive_overruns + lost_on_the_way == sent
             });
             assert!(port.outside().receive_overruns > 1_000, "{kind:?}: {:?}", port.outside());
-            // The kernel has pieces again, at once or as soon as the thread that receives has had a turn.
+            // The kernel has frame buffers again, at once or as soon as the thread that receives has had a turn.
             until("it goes on", || {
                 send(&mut host, &mut pool, &frame);
                 let mut frames = Vec::new();
@@ -270,7 +270,7 @@ fn an_interface_that_disappears_can_come_back() {
                 }
             }
             port.close(&mut pool);
-            assert_eq!(pool.free(), PIECES as usize, "every piece is back");
+            assert_eq!(pool.free(), BUFFERS as usize, "every frame buffer is back");
         })
         .join()
         .unwrap();
@@ -291,7 +291,7 @@ fn an_interface_that_goes_down_is_an_error() {
             ip("link set sw up");
             port = attacher.attach("sw", kind, &mut pool).unwrap();
             port.close(&mut pool);
-            assert_eq!(pool.free(), PIECES as usize);
+            assert_eq!(pool.free(), BUFFERS as usize);
         })
         .join()
         .unwrap();
@@ -332,7 +332,7 @@ const CHILD: &str = "FOREBAY_TEST_ATTACH";
 #[ignore = "is run by another test"]
 fn attaches_and_waits() {
     let kind = KINDS[std::env::var(CHILD).unwrap().parse::<usize>().unwrap()];
-    let mut pool = Pool::new(PIECES, 2_048).unwrap();
+    let mut pool = Pool::new(BUFFERS, 2_048).unwrap();
     let _port = Attacher::new(&pool, 2).attach("sw", kind, &mut pool).unwrap();
     println!("\nattached");
     io::stdout().flush().unwrap();
@@ -427,7 +427,7 @@ fn all_queues_of_an_interface_are_received_from() {
             ip("link add sw numtxqueues 4 numrxqueues 4 type veth peer name host numtxqueues 4 numrxqueues 4");
             ip("link set sw up");
             ip("link set host up");
-            let mut pool = Pool::new(PIECES, 2_048).unwrap();
+            let mut pool = Pool::new(BUFFERS, 2_048).unwrap();
             let mut attacher = Attacher::new(&pool, 2);
             let mut port = attacher.attach("sw", kind, &mut pool).unwrap();
             ip("addr add 10.9.0.1/24 dev host");
@@ -438,7 +438,7 @@ fn all_queues_of_an_interface_are_received_from() {
             }
             assert_eq!(receive(&mut port, &mut pool, 64).len(), 64);
             port.close(&mut pool);
-            assert_eq!(pool.free(), PIECES as usize);
+            assert_eq!(pool.free(), BUFFERS as usize);
         })
         .join()
         .unwrap();
@@ -517,7 +517,7 @@ fn what_is_fastest_is_chosen() {
     assert_eq!(port.way(), Some("mixed"));
     port.close(&mut pool);
     drop(attacher);
-    // Without room for AF_XDP in its pieces.
+    // Without room for AF_XDP in its frame buffers.
     let mut large = Pool::new(64, 8_192).unwrap();
     let port = Attacher::new(&large, 1).attach("sw", Kind::Auto, &mut large).unwrap();
     assert_eq!(port.way(), Some("packet"));
@@ -530,7 +530,7 @@ fn zero_copy_is_refused_where_no_driver_has_it() {
     let error = attacher.attach("sw", Kind::ZeroCopy, &mut pool).unwrap_err().to_string();
     assert!(error.contains("`sw`") && error.contains("(veth) has no zero-copy AF_XDP"), "{error}");
     until("the interface is as it was", || is_untouched("sw"));
-    assert_eq!(pool.free(), PIECES as usize);
+    assert_eq!(pool.free(), BUFFERS as usize);
     let mut port = attacher.attach("sw", Kind::Xdp, &mut pool).unwrap();
     let error = attacher.attach("host", Kind::ZeroCopy, &mut pool).unwrap_err().to_string();
     assert!(error.contains("by all of its AF_XDP ports, or by none"), "{error}");

@@ -5,8 +5,8 @@ use forebay_live::classify::{Classifier, Kind, Matches, Rule};
 use forebay_live::dataplane::{Dataplane, Forwarding, FrameObserver, NO_PORT, Parts, RankFrom, Treatment};
 use forebay_live::edit::Lengths;
 use forebay_live::frame::Mac;
+use forebay_live::mac_table::MacTable;
 use forebay_live::pool::{Pool, Slot};
-use forebay_live::stations::Stations;
 use forebay_settings::read_switch;
 use forebay_tm::trim::TrimConfig;
 use forebay_tm::{Departure, Duration, Eviction, Instant, Packet, Tm, Verdict};
@@ -60,14 +60,14 @@ fn arrivals(text: &str) -> Vec<Arrival> {
 }
 
 /// The interface behind a port.
-fn station(port: u8) -> Mac {
+fn address(port: u8) -> Mac {
     Mac([2, 0, 0, 0, 1, port])
 }
 
 /// A UDP packet to the interface behind the port, with the kind as its code point, the flow as its source port, and the
 /// rank as its first 8 bytes.
 fn frame(arrival: &Arrival, code_point: u8) -> Vec<u8> {
-    let mut frame = station(arrival.port).0.to_vec();
+    let mut frame = address(arrival.port).0.to_vec();
     frame.extend([2, 0, 0, 0, 0, 2, 0x08, 0x00]);
     let length = (arrival.bytes - 14) as u16;
     frame.extend([0x45, code_point << 2 | if arrival.ect { 2 } else { 0 }]);
@@ -85,7 +85,7 @@ fn frame(arrival: &Arrival, code_point: u8) -> Vec<u8> {
 /// What became of each packet, as lines of verdicts.csv.
 #[derive(Default)]
 struct Log {
-    /// The packet that is in a piece.
+    /// The packet that is in a frame buffer.
     packet: BTreeMap<u64, usize>,
     next: usize,
     lines: Vec<Line>,
@@ -146,13 +146,13 @@ fn run(switch: &str, arrivals: &[Arrival]) -> String {
         matches: Matches { dscp: Some(code_point as u8), ..Matches::default() },
         kind: *kind,
     };
-    let mut stations = Stations::new(Duration::from_us(1), 1);
+    let mut table = MacTable::new(Duration::from_us(1), 1);
     for port in 0..ports {
-        assert!(stations.give(station(port as u8), 0, port));
+        assert!(table.give(address(port as u8), 0, port));
     }
     let parts = Parts {
         pool: Pool::new(2_048, 16_384).unwrap(),
-        forwarding: Forwarding::Stations(stations),
+        forwarding: Forwarding::Learn(table),
         classifier: Classifier::new(kinds.iter().enumerate().map(rule).collect(), Kind::default()),
         treatment: Treatment {
             rank: RankFrom::Payload { offset: 0, bytes: 8 },
@@ -168,18 +168,18 @@ fn run(switch: &str, arrivals: &[Arrival]) -> String {
         overhead: 0,
     };
     let mut path = Dataplane::new(Tm::new(config), parts, Log::default());
-    let pieces = path.pool().free();
+    let buffers = path.pool().free();
     for arrival in arrivals {
         let code_point = kinds.iter().position(|kind| *kind == arrival.kind).unwrap() as u8;
         let frame = frame(arrival, code_point);
-        let mut slot: Slot = path.pool().take().expect("there are pieces for all that can wait");
+        let mut slot: Slot = path.pool().take().expect("there are frame buffers for all that can wait");
         path.pool().bytes_mut(&mut slot, frame.len()).copy_from_slice(&frame);
         path.arrive(Instant::from_ps(arrival.time), NO_PORT, slot, frame.len()).unwrap();
         give_back(&mut path);
     }
     path.finish().unwrap();
     give_back(&mut path);
-    assert_eq!(path.pool().free(), pieces, "every piece comes back");
+    assert_eq!(path.pool().free(), buffers, "every frame buffer comes back");
     path.observer().text()
 }
 

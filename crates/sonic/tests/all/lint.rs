@@ -53,7 +53,15 @@ type Broken = (&'static str, Option<Value>, &'static str);
 const REFUSED: &str = "refused";
 
 fn broken_values() -> Vec<Broken> {
-    let text = |path, value: &str, rule| (path, Some(json!(value)), rule);
+    [broken_pools(), broken_bindings()].concat()
+}
+
+fn value(path: &'static str, value: &str, rule: &'static str) -> Broken {
+    (path, Some(json!(value)), rule)
+}
+
+/// Wrong types, pools and profiles.
+fn broken_pools() -> Vec<Broken> {
     vec![
         // Wrong types.
         ("BUFFER_POOL", Some(json!("x")), REFUSED),
@@ -65,40 +73,45 @@ fn broken_values() -> Vec<Broken> {
         ("BUFFER_POOL/ingress_lossless_pool/size", Some(json!([["1"]])), REFUSED),
         ("BUFFER_POOL/ingress_lossless_pool/size", Some(json!(1.5)), "value-invalid"),
         ("BUFFER_POOL/ingress_lossless_pool/size", Some(json!(["1", "2"])), "value-invalid"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "many", "value-invalid"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "-5", "value-invalid"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "99999999999999999999999", "value-invalid"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "32732160 ", "number-blanks"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "many", "value-invalid"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "-5", "value-invalid"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "99999999999999999999999", "value-invalid"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "32732160 ", "number-blanks"),
         // Pools.
         ("BUFFER_POOL", None, "table-missing"),
         ("BUFFER_PROFILE", None, "table-missing"),
         ("PORT", None, "table-missing"),
         ("BUFFER_POOL/ingress_lossless_pool/size", None, "value-invalid"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "0", "value-invalid"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "56441610000", "pool-exceeds-memory"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "18446744073709551615", "pool-exceeds-memory"),
-        text("BUFFER_POOL/ingress_lossless_pool/size", "1622020", "pool-impossible"),
-        text("BUFFER_POOL/ingress_lossless_pool/xoff", "32732160", "xoff-exceeds-size"),
-        text("BUFFER_POOL/ingress_lossless_pool/xoff", "100000", "headroom-pool-too-small"),
-        text("BUFFER_POOL/ingress_lossless_pool/type", "inngress", "value-invalid"),
-        text("BUFFER_POOL/ingress_lossless_pool/mode", "adaptive", "value-invalid"),
-        text("BUFFER_POOL/egress_lossless_pool/size", "20000000", "egress-pool-small"),
-        text("BUFFER_POOL/egress_lossy_pool/size", "100", "minimums-exceed-pool"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "0", "value-invalid"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "56441610000", "pool-exceeds-memory"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "18446744073709551615", "pool-exceeds-memory"),
+        value("BUFFER_POOL/ingress_lossless_pool/size", "1622020", "pool-impossible"),
+        value("BUFFER_POOL/ingress_lossless_pool/xoff", "32732160", "xoff-exceeds-size"),
+        value("BUFFER_POOL/ingress_lossless_pool/xoff", "100000", "headroom-pool-too-small"),
+        value("BUFFER_POOL/ingress_lossless_pool/type", "inngress", "value-invalid"),
+        value("BUFFER_POOL/ingress_lossless_pool/mode", "adaptive", "value-invalid"),
+        value("BUFFER_POOL/egress_lossless_pool/size", "20000000", "egress-pool-small"),
+        value("BUFFER_POOL/egress_lossy_pool/size", "100", "minimums-exceed-pool"),
         // Profiles.
-        text("BUFFER_PROFILE/egress_lossy_profile/pool", "no_such_pool", "reference-missing"),
+        value("BUFFER_PROFILE/egress_lossy_profile/pool", "no_such_pool", "reference-missing"),
         ("BUFFER_PROFILE/egress_lossy_profile/pool", None, "value-invalid"),
-        text("BUFFER_PROFILE/egress_lossy_profile/pool", "[BUFFER_POOL|egress_lossy_pool]", "old-reference"),
-        text("BUFFER_PROFILE/egress_lossy_profile/dynamic_th", "8", "value-invalid"),
-        text("BUFFER_PROFILE/egress_lossy_profile/dynamic_th", "9497600", "value-invalid"),
-        text("BUFFER_PROFILE/egress_lossy_profile/dynamic_th", "-8", "alpha-minus-8"),
-        text("BUFFER_PROFILE/egress_lossy_profile/static_th", "1000", "value-invalid"),
+        value("BUFFER_PROFILE/egress_lossy_profile/pool", "[BUFFER_POOL|egress_lossy_pool]", "old-reference"),
+        value("BUFFER_PROFILE/egress_lossy_profile/dynamic_th", "8", "value-invalid"),
+        value("BUFFER_PROFILE/egress_lossy_profile/dynamic_th", "9497600", "value-invalid"),
+        value("BUFFER_PROFILE/egress_lossy_profile/dynamic_th", "-8", "alpha-minus-8"),
+        value("BUFFER_PROFILE/egress_lossy_profile/static_th", "1000", "value-invalid"),
         ("BUFFER_PROFILE/egress_lossy_profile/dynamic_th", None, "value-invalid"),
-        text("BUFFER_PROFILE/egress_lossless_profile/static_th", "3", "static-th-tiny"),
-        text("BUFFER_PROFILE/egress_lossless_profile/static_th", "1000000", "lossless-dropped-at-egress"),
-        text("BUFFER_PROFILE/pg_lossless_100000_40m_profile/xoff", "0", "headroom-zero"),
-        text("BUFFER_PROFILE/pg_lossless_100000_40m_profile/xoff", "4000", "headroom-too-small"),
-        text("BUFFER_PROFILE/q_trim_profile/packet_discard_action", "cut", "value-invalid"),
-        // Keys and bindings.
+        value("BUFFER_PROFILE/egress_lossless_profile/static_th", "3", "static-th-tiny"),
+        value("BUFFER_PROFILE/egress_lossless_profile/static_th", "1000000", "lossless-dropped-at-egress"),
+        value("BUFFER_PROFILE/pg_lossless_100000_40m_profile/xoff", "0", "headroom-zero"),
+        value("BUFFER_PROFILE/pg_lossless_100000_40m_profile/xoff", "4000", "headroom-too-small"),
+        value("BUFFER_PROFILE/q_trim_profile/packet_discard_action", "cut", "value-invalid"),
+    ]
+}
+
+/// Keys and bindings, ports and cables, numbers that nobody means, the watchdog.
+fn broken_bindings() -> Vec<Broken> {
+    vec![
         ("BUFFER_PG/Ethernet0|0-2,4", Some(json!({ "profile": "ingress_lossy_profile" })), "key-list"),
         ("BUFFER_PG/Ethernet0|4-3", Some(json!({ "profile": "ingress_lossy_profile" })), "key-invalid"),
         ("BUFFER_PG/Ethernet0|8", Some(json!({ "profile": "ingress_lossy_profile" })), "key-invalid"),
@@ -106,37 +119,37 @@ fn broken_values() -> Vec<Broken> {
         ("BUFFER_PG/Ethernet1|0", Some(json!({ "profile": "ingress_lossy_profile" })), "reference-missing"),
         ("BUFFER_PG/Ethernet0|0-3", Some(json!({ "profile": "ingress_lossy_profile" })), "defined-twice"),
         ("BUFFER_PG/Ethernet0|5", Some(json!({ "profile": "pg_lossless_100000_5m_profile" })), "lossless-without-pfc"),
-        text("BUFFER_PG/Ethernet0|3-4/profile", "none_such", "reference-missing"),
-        text("BUFFER_PG/Ethernet0|3-4/profile", "egress_lossless_profile", "wrong-side"),
-        text("BUFFER_PG/Ethernet0|3-4/profile", "ingress_lossy_profile", "pfc-on-lossy-pg"),
-        text("BUFFER_PG/Ethernet4|3-4/profile", "pg_lossless_100000_5m_profile", "headroom-of-other-cable"),
-        text("BUFFER_PG/Ethernet0|3-4/profile", "q_trim_profile", "trim-on-pg"),
-        text("BUFFER_QUEUE/Ethernet0-8|3-4/profile", "q_trim_profile", "trim-on-lossless"),
+        value("BUFFER_PG/Ethernet0|3-4/profile", "none_such", "reference-missing"),
+        value("BUFFER_PG/Ethernet0|3-4/profile", "egress_lossless_profile", "wrong-side"),
+        value("BUFFER_PG/Ethernet0|3-4/profile", "ingress_lossy_profile", "pfc-on-lossy-pg"),
+        value("BUFFER_PG/Ethernet4|3-4/profile", "pg_lossless_100000_5m_profile", "headroom-of-other-cable"),
+        value("BUFFER_PG/Ethernet0|3-4/profile", "q_trim_profile", "trim-on-pg"),
+        value("BUFFER_QUEUE/Ethernet0-8|3-4/profile", "q_trim_profile", "trim-on-lossless"),
         ("BUFFER_QUEUE/Ethernet0-8|3-4", None, "lossless-queue-unbound"),
         // Ports and cables.
-        text("CABLE_LENGTH/AZURE/Ethernet8", "0m", "lossless-profile-missing"),
-        text("CABLE_LENGTH/AZURE/Ethernet8", "2000m", "lossless-profile-missing"),
-        text("CABLE_LENGTH/AZURE/Ethernet8", "far", "value-invalid"),
-        text("CABLE_LENGTH/AZURE/Ethernet9", "5m", "reference-missing"),
+        value("CABLE_LENGTH/AZURE/Ethernet8", "0m", "lossless-profile-missing"),
+        value("CABLE_LENGTH/AZURE/Ethernet8", "2000m", "lossless-profile-missing"),
+        value("CABLE_LENGTH/AZURE/Ethernet8", "far", "value-invalid"),
+        value("CABLE_LENGTH/AZURE/Ethernet9", "5m", "reference-missing"),
         ("PORT/Ethernet8/speed", None, "value-invalid"),
-        text("PORT/Ethernet0/speed", "400000", "headroom-of-other-cable"),
-        text("PORT/Ethernet8/admin_status", "maybe", "value-invalid"),
-        text("PORT_QOS_MAP/Ethernet0/pfc_enable", "3,9", "value-invalid"),
-        text("PORT_QOS_MAP/Ethernet0/pfcwd_sw_enable", "3,4,5", "watchdog-out-of-step"),
-        text("PORT_QOS_MAP/Ethernet0/dscp_to_tc_map", "NONE", "reference-missing"),
+        value("PORT/Ethernet0/speed", "400000", "headroom-of-other-cable"),
+        value("PORT/Ethernet8/admin_status", "maybe", "value-invalid"),
+        value("PORT_QOS_MAP/Ethernet0/pfc_enable", "3,9", "value-invalid"),
+        value("PORT_QOS_MAP/Ethernet0/pfcwd_sw_enable", "3,4,5", "watchdog-out-of-step"),
+        value("PORT_QOS_MAP/Ethernet0/dscp_to_tc_map", "NONE", "reference-missing"),
         // Counts and numbers that nobody means.
         ("BUFFER_PG/Ethernet100-999999999|5", Some(json!({ "profile": "ingress_lossy_profile" })), "reference-missing"),
         ("BUFFER_PG/Ethernet0|0-99999999999", Some(json!({ "profile": "ingress_lossy_profile" })), "key-invalid"),
         ("BUFFER_QUEUE/Ethernet0|16", Some(json!({ "profile": "egress_lossy_profile" })), "key-invalid"),
-        text("BUFFER_PROFILE/egress_lossy_profile/size", "18446744073709551615", "minimums-exceed-pool"),
+        value("BUFFER_PROFILE/egress_lossy_profile/size", "18446744073709551615", "minimums-exceed-pool"),
         ("DEVICE_METADATA", None, "chip-unknown"),
-        text("BUFFER_PROFILE/ingress_lossy_profile/size", "18446744073709551615", "minimums-exceed-pool"),
-        text("PORT/Ethernet0/mtu", "18446744073709551615", "value-invalid"),
-        text("PORT/Ethernet0/mtu", "0", "value-invalid"),
+        value("BUFFER_PROFILE/ingress_lossy_profile/size", "18446744073709551615", "minimums-exceed-pool"),
+        value("PORT/Ethernet0/mtu", "18446744073709551615", "value-invalid"),
+        value("PORT/Ethernet0/mtu", "0", "value-invalid"),
         ("PORT/Ethernet0|3", Some(json!({ "speed": "100000" })), "key-invalid"),
         ("PORT/", Some(json!({ "speed": "100000" })), "key-invalid"),
         ("BUFFER_PG/ Ethernet0|5", Some(json!({ "profile": "ingress_lossy_profile" })), "reference-missing"),
-        text("DEVICE_METADATA/localhost/buffer_model", "static", "value-invalid"),
+        value("DEVICE_METADATA/localhost/buffer_model", "static", "value-invalid"),
         // The watchdog.
         ("PFC_WD/Ethernet0", Some(json!({ "action": "drop" })), "value-invalid"),
         ("PFC_WD/Ethernet0", Some(json!({ "action": "shoot", "detection_time": "200" })), "value-invalid"),

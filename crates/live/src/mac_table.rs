@@ -25,7 +25,7 @@ struct Entry {
 
 /// The table.
 #[derive(Clone, Debug)]
-pub struct Stations {
+pub struct MacTable {
     sets: Vec<[Option<Entry>; WAYS]>,
     age: Duration,
     hash: Box<Hash>,
@@ -39,14 +39,14 @@ struct Hash([[u16; 256]; 8]);
 
 impl Hash {
     fn new(seed: u64) -> Box<Self> {
-        let mut random = Random::stream(seed, "stations", 0);
+        let mut random = Random::stream(seed, "mac_table", 0);
         let mut tables = Box::new(Self([[0; 256]; 8]));
         tables.0.iter_mut().flatten().for_each(|set| *set = random.below(SETS as u64) as u16);
         tables
     }
 }
 
-impl Stations {
+impl MacTable {
     /// An empty table that forgets after `age` without a frame. Where addresses stand follows from the seed; where
     /// strangers may send, it is a secret.
     pub fn new(age: Duration, seed: u64) -> Self {
@@ -146,24 +146,24 @@ mod tests {
         Instant::from_ps(seconds * 1_000_000_000_000)
     }
 
-    fn table() -> Stations {
-        Stations::new(Duration::from_us(300_000_000), 1)
+    fn table() -> MacTable {
+        MacTable::new(Duration::from_us(300_000_000), 1)
     }
 
     #[test]
     fn learned_moved_and_forgotten() {
-        let mut stations = table();
-        assert_eq!(stations.port_of(mac(1), 0, at(0)), None);
-        stations.learn(mac(1), 0, 3, at(0));
-        assert_eq!(stations.port_of(mac(1), 0, at(300)), Some(3));
-        assert_eq!(stations.port_of(mac(1), 7, at(1)), None, "another VLAN is another place");
-        assert_eq!(stations.port_of(mac(1), 0, at(301)), None, "too old");
-        stations.learn(mac(1), 0, 5, at(302));
-        assert_eq!(stations.port_of(mac(1), 0, at(303)), Some(5));
-        stations.forget(5);
-        assert_eq!(stations.port_of(mac(1), 0, at(303)), None);
-        stations.learn(Mac::BROADCAST, 0, 1, at(303));
-        assert_eq!(stations.port_of(Mac::BROADCAST, 0, at(303)), None);
+        let mut table = table();
+        assert_eq!(table.port_of(mac(1), 0, at(0)), None);
+        table.learn(mac(1), 0, 3, at(0));
+        assert_eq!(table.port_of(mac(1), 0, at(300)), Some(3));
+        assert_eq!(table.port_of(mac(1), 7, at(1)), None, "another VLAN is another place");
+        assert_eq!(table.port_of(mac(1), 0, at(301)), None, "too old");
+        table.learn(mac(1), 0, 5, at(302));
+        assert_eq!(table.port_of(mac(1), 0, at(303)), Some(5));
+        table.forget(5);
+        assert_eq!(table.port_of(mac(1), 0, at(303)), None);
+        table.learn(Mac::BROADCAST, 0, 1, at(303));
+        assert_eq!(table.port_of(Mac::BROADCAST, 0, at(303)), None);
     }
 
     /// Addresses that share their places under one seed do not under another.
@@ -174,10 +174,10 @@ mod tests {
         let chosen: Vec<u64> = (2..200_000).filter(|number| known.set_of(mac(*number), 0) == place).take(20).collect();
         assert_eq!(chosen.len(), 20);
         let pushed_out = |seed| {
-            let mut stations = Stations::new(Duration::from_us(300_000_000), seed);
-            stations.learn(mac(1), 0, 3, at(0));
-            chosen.iter().for_each(|number| stations.learn(mac(*number), 0, 9, at(1)));
-            stations.port_of(mac(1), 0, at(1)).is_none()
+            let mut table = MacTable::new(Duration::from_us(300_000_000), seed);
+            table.learn(mac(1), 0, 3, at(0));
+            chosen.iter().for_each(|number| table.learn(mac(*number), 0, 9, at(1)));
+            table.port_of(mac(1), 0, at(1)).is_none()
         };
         assert!(pushed_out(1));
         assert_eq!((2..100).filter(|seed| pushed_out(*seed)).count(), 0);
@@ -189,14 +189,14 @@ mod tests {
 
     #[test]
     fn a_flood_of_addresses_pushes_out_nothing_that_was_given() {
-        let mut stations = table();
-        assert!((0..64).all(|number| stations.give(mac(number), 0, number as usize)));
+        let mut table = table();
+        assert!((0..64).all(|number| table.give(mac(number), 0, number as usize)));
         for number in 100..200_000 {
-            stations.learn(mac(number), 0, 9, at(1));
+            table.learn(mac(number), 0, 9, at(1));
         }
-        assert!((0..64).all(|number| stations.port_of(mac(number), 0, at(2)) == Some(number as usize)));
-        stations.learn(mac(3), 0, 9, at(2));
-        assert_eq!(stations.port_of(mac(3), 0, at(2)), Some(3), "what was given does not move");
-        assert_eq!(stations.port_of(mac(199_999), 0, at(2)), Some(9), "the last that came is known");
+        assert!((0..64).all(|number| table.port_of(mac(number), 0, at(2)) == Some(number as usize)));
+        table.learn(mac(3), 0, 9, at(2));
+        assert_eq!(table.port_of(mac(3), 0, at(2)), Some(3), "what was given does not move");
+        assert_eq!(table.port_of(mac(199_999), 0, at(2)), Some(9), "the last that came is known");
     }
 }
