@@ -496,6 +496,9 @@ pub(crate) struct LabRunArgs {
     /// Write every table as CSV, too.
     #[arg(long)]
     pub(crate) csv: bool,
+    /// Print the rows of the points, and what became of the expectations, as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,

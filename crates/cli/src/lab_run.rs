@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::LabRunArgs;
-use crate::output::{self, cannot_write, print};
+use crate::output::{self, cannot_write};
 use crate::progress::RunsBar;
 use crate::sets::settings;
 use crate::sweep::finish;
@@ -19,6 +19,7 @@ use forebay_runner::run::Keep;
 use forebay_runner::sweep::{Done, Job, finished, jobs};
 use forebay_runner::{Prepared, ScenarioFile};
 use forebay_sim::scenario::sweep::{self, Checked, SweepPoint};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -68,10 +69,11 @@ pub(crate) fn run(prefix: &str, args: &LabRunArgs) -> Result<(), Failure> {
     let text = expect::render(&verdicts);
     let path = out.join(EXPECTED);
     std::fs::write(&path, &text).map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    let finished = finish(&plan.points, &all, results, &out, false);
-    print(&text)?;
+    let mut told = finish(&plan.points, &all, results, &out)?;
+    told.text.push_str(&text);
+    told.show(args.json, &as_json(&told.rows, &verdicts))?;
     drop(claim);
-    finished?;
+    told.end()?;
     let failed = verdicts.iter().filter(|verdict| verdict.holds != Some(true)).count();
     if args.check && failed > 0 {
         let said = format!("{failed} of {} expectations do not hold, or cannot be told", verdicts.len());
@@ -85,6 +87,12 @@ fn prepare(file: &ScenarioFile, job: &Job, experiment: &Experiment) -> Result<Pr
     let mut prepared = file.prepare(&job.sets)?;
     prepared.resolved.push_str(&format!("\n# live: {}\n", experiment.says));
     Ok(prepared)
+}
+
+/// The rows of the points, and what became of the expectations; null where that cannot be told.
+fn as_json(points: &Value, verdicts: &[Verdict]) -> Value {
+    let expected = |verdict: &Verdict| json!({ "expectation": verdict.text, "holds": verdict.holds });
+    json!({ "points": points, "expected": verdicts.iter().map(expected).collect::<Value>() })
 }
 
 /// Runs one job, unless its result is there. None if it was interrupted.
@@ -162,4 +170,22 @@ fn numbers(done: &[(&Job, &Done)]) -> Numbers {
 fn first_row(table: &Table) -> Numbers {
     let value = |column: &Column| column.number(0).or_else(|| column.int(0).map(|value| value as f64));
     table.columns().iter().filter_map(|column| Some((column.name().to_owned(), value(column)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_the_points_and_whether_expectations_hold() {
+        let verdict = |text: &str, holds| Verdict { text: text.to_owned(), holds };
+        let verdicts = [verdict("a", Some(true)), verdict("b", Some(false)), verdict("c", None)];
+        let rows = json!([{ "point": "DT", "seeds": 1 }]);
+        let expected = json!([
+            { "expectation": "a", "holds": true },
+            { "expectation": "b", "holds": false },
+            { "expectation": "c", "holds": null },
+        ]);
+        assert_eq!(as_json(&rows, &verdicts), json!({ "points": rows, "expected": expected }));
+    }
 }

@@ -21,6 +21,7 @@ use forebay_runner::sweep::{
 };
 use forebay_runner::{ScenarioFile, warnings};
 use forebay_sim::scenario::sweep::SweepPoint;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -127,9 +128,10 @@ impl Asked<'_> {
                 run_to_directory(file, job, *keep, force, &output::is_interrupted)
             })?;
         drop(bar);
-        let finished = finish(&sweep.points, jobs, results, out, args.json);
+        let told = finish(&sweep.points, jobs, results, out)?;
+        told.show(args.json, &told.rows)?;
         drop(claim);
-        finished
+        told.end()
     }
 
     /// Runs a part into the store, beside others.
@@ -182,8 +184,7 @@ impl Asked<'_> {
             let help = "run parts of it with --shard I/N, with the same arguments and the same build of forebay";
             return Err(Failure::refused(out.display(), format!("none of the {} runs is here", jobs.len()), help));
         }
-        let told = write_tables(&sweep.points, jobs, found, out, args.json)?;
-        let mut text = told;
+        let Told { mut text, rows, .. } = write_tables(&sweep.points, jobs, found, out)?;
         if !missing.is_empty() {
             let some = missing.iter().take(10).map(|label| format!("  {label}\n")).collect::<String>();
             let more = if missing.len() > 10 { "  ...\n" } else { "" };
@@ -191,6 +192,7 @@ impl Asked<'_> {
         }
         drop(claim);
         if args.json {
+            print_json(&rows)?;
             eprint!(
                 "{}",
                 text.lines().filter(|_| !missing.is_empty()).map(|line| format!("{line}\n")).collect::<String>()
@@ -311,15 +313,30 @@ fn split_values(text: &str) -> Vec<&str> {
     values
 }
 
-/// Writes the table and the page of what is finished. The text for people, and where both are; a table alone is printed
-/// as JSON.
-fn write_tables(
-    points: &[SweepPoint],
-    jobs: &[Job],
-    results: Vec<Option<Done>>,
-    out: &Path,
-    json: bool,
-) -> Result<String, Failure> {
+/// What is told of a sweep.
+pub(crate) struct Told {
+    /// For people, with where its files are.
+    pub(crate) text: String,
+    /// The rows of its points.
+    pub(crate) rows: Value,
+    /// How many runs are not finished.
+    missing: usize,
+}
+
+impl Told {
+    /// Prints the text, or the JSON.
+    pub(crate) fn show(&self, as_json: bool, json: &Value) -> Result<(), Failure> {
+        if as_json { print_json(json) } else { print(&self.text) }
+    }
+
+    /// Whether the sweep is finished.
+    pub(crate) fn end(&self) -> Result<(), Failure> {
+        if self.missing > 0 { Err(Failure::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// Writes the table and the page of what is finished.
+fn write_tables(points: &[SweepPoint], jobs: &[Job], results: Vec<Option<Done>>, out: &Path) -> Result<Told, Failure> {
     let first = jobs.iter().zip(&results).find(|(_, done)| done.is_some());
     // Runs of which only summaries are kept have nothing to plot.
     let has_page = first.is_some_and(|(job, _)| has_tables(&job.directory, false));
@@ -332,10 +349,7 @@ fn write_tables(
         report::write(&page, &[out.to_owned()], true)?;
         text.push_str(&format!("report:  {}\n", page.display()));
     }
-    if json {
-        print_json(&tables.points.to_json())?;
-    }
-    Ok(text)
+    Ok(Told { text, rows: tables.points.to_json(), missing: 0 })
 }
 
 /// Writes the table and the page of everything that is finished.
@@ -344,25 +358,21 @@ pub(crate) fn finish(
     jobs: &[Job],
     results: Vec<Option<Done>>,
     out: &Path,
-    json: bool,
-) -> Result<(), Failure> {
+) -> Result<Told, Failure> {
     let missing = results.iter().filter(|result| result.is_none()).count();
     let before = results.iter().flatten().filter(|done| done.before).count();
-    let mut text = String::new();
+    let mut told = Told { text: String::new(), rows: json!([]), missing };
     if missing < results.len() {
-        text = write_tables(points, jobs, results, out, json)?;
+        told = Told { missing, ..write_tables(points, jobs, results, out)? };
     }
     if before > 0 {
-        text.push_str(&format!("{before} of {} runs were finished before and not run again\n", jobs.len()));
+        told.text.push_str(&format!("{before} of {} runs were finished before and not run again\n", jobs.len()));
     }
     if missing > 0 {
-        text.push_str(&format!(
+        told.text.push_str(&format!(
             "{missing} of {} runs are not finished; give the same command again to go on\n",
             jobs.len()
         ));
     }
-    if !json {
-        print(&text)?;
-    }
-    if missing > 0 { Err(Failure::Interrupted) } else { Ok(()) }
+    Ok(told)
 }

@@ -105,6 +105,13 @@ function swatch(stroke, dashes, filled) {
   return picture;
 }
 
+/** A patch of what bands look like. */
+function bandSwatch() {
+  const picture = swatch("var(--muted)", "", true);
+  picture.firstChild.setAttribute("class", "interval");
+  return picture;
+}
+
 function buildLegend() {
   const legend = document.getElementById("legend");
   if (RUNS.length < 2) {

@@ -8,6 +8,30 @@ function curvePoints(curve, set, grid = seedChosen === null ? DATA.grid : DATA.s
   return x.map((value, index) => [value, (whole ? (index + 1) / x.length : grid[index]) * reached]);
 }
 
+/** The band around a curve, [value, least share, most share] at each of its points; between those of `bands.rs`, its distances from the curve change evenly. */
+function bandAround(band, points) {
+  let next = 0;
+  const shares = (share) => Math.min(1, Math.max(0, share));
+  return points.map(([x, y], index) => {
+    while (next < band.length - 1 && band[next][0] < index) next += 1;
+    const [from, to] = [band[Math.max(0, next - 1)], band[next]];
+    const part = to[0] > from[0] ? (index - from[0]) / (to[0] - from[0]) : 0;
+    const [low, high] = [1, 2].map((side) => shares(y + from[side] + (to[side] - from[side]) * part));
+    return [x, low, high];
+  });
+}
+
+/** The ends of a band at a value, as percentages. */
+function bandAt(band, value) {
+  const before = band.filter(([x]) => x <= value);
+  const [, low, high] = before[before.length - 1] || [0, 0, 0];
+  return `${(low * 100).toFixed(2)} to ${(high * 100).toFixed(2)}%`;
+}
+
+/** What bands are, for the keys of a plot. */
+const bandKey = (what) => html("span", { class: "key band-key" }, bandSwatch(),
+  `${what}: 95% confidence interval over seeds, where there are at least ${DATA.bandFrom}`);
+
 /** The share of a curve's values that do not exceed a value. */
 function shareBelow(points, value) {
   let share = 0;
@@ -29,18 +53,33 @@ const MEASURES = [
   { key: "slowdown", format: plain, tick: short, suffix: "slowdown" },
 ];
 
+/** The key of bands in a drawing that is saved. */
+const savedBand = (key) => ({ name: key.textContent, colour: "var(--rule)", filled: true });
+
 /** How flows would do that never had to wait. */
 const EMPTY_NETWORK = { name: "empty network", colour: "var(--muted)", dash: "2 3", width: "fine" };
 
 /** A cumulative distribution of times or slowdowns; `pick(view)` gives the chosen set of what is drawn of a point, or null. */
 function distribution(fig, [what, those], height, pick, columns, ideal = () => null) {
+  const emptyKey = html("span", { class: "key" }, swatch(EMPTY_NETWORK.colour, EMPTY_NETWORK.dash), "Time on the empty network");
+  const shadedKey = bandKey("Shaded");
+  fig.keys.append(emptyKey, shadedKey);
+  const runKeys = fig.savedKeys;
+  fig.savedKeys = () => [
+    ...runKeys(), ...(emptyKey.hidden ? [] : [EMPTY_NETWORK]), ...(shadedKey.hidden ? [] : [savedBand(shadedKey)])];
   const plot = new LinePlot(fig, height, () => {
     const tail = axis() === 1;
     const measure = MEASURES[which()];
     const sets = shownRuns().map((run) => ({ run, set: pick(viewOf(run)) })).filter(({ set }) => set && set[measure.key].x.length);
-    const curves = sets.map(({ run, set }) => ({ run, set, points: curvePoints(set[measure.key], set) }));
+    const curves = sets.map(({ run, set }) => {
+      const points = curvePoints(set[measure.key], set);
+      const { band } = set[measure.key];
+      return { run, set, points, band: band && bandAround(band, points) };
+    });
     const empty = measure.key === "time" && sets.length ? ideal() : null;
-    fig.keys.hidden = !empty;
+    emptyKey.hidden = !empty;
+    shadedKey.hidden = !curves.some(({ band }) => band);
+    fig.keys.hidden = emptyKey.hidden && shadedKey.hidden;
     if (empty) curves.push({ run: null, set: empty, points: curvePoints(empty.time, empty, DATA.grid) });
     const smallest = Math.min(...curves.map(({ points }) => points[0][0]));
     const largest = Math.max(...curves.map(({ points }) => points[points.length - 1][0]));
@@ -56,20 +95,21 @@ function distribution(fig, [what, those], height, pick, columns, ideal = () => n
       y: tail
         ? { label: `Share of ${those} above`, log: true, domain: [floor, 1], tick: (value) => `${short(value * 100)}%` }
         : { label: `Share of ${those}`, domain: [0, 1.01], tick: (value) => `${short(value * 100)}%` },
-      series: curves.map(({ run, points }) => ({
+      series: curves.map(({ run, points, band }) => ({
         ...(run === null ? EMPTY_NETWORK : { run, colour: colour(run), dash: dash(run) }), step: true,
         points: [[points[0][0], tail ? 1 : 0], ...points.map(([x, y]) => [x, tail ? Math.max(1 - y, floor / 10) : y])],
+        band: band && band.map(([x, ...ends]) => [x, ...(tail ? ends.map((end) => Math.max(1 - end, floor / 10)) : ends)]),
       })),
       tip: (x, y) => {
         const share = Math.min(1, Math.max(0, tail ? 1 - y : y));
         const digits = short(Number((share * 100).toPrecision(share > 0.99 ? 5 : 3)));
         return {
           level: true, title: `${measure.format(x)}, ${digits}%`, header: ["", `up to ${measure.format(x)}`, `p${digits}`],
-          rows: curves.map(({ run, points }) => ({
+          rows: curves.map(({ run, points, band }) => ({
             mark: run === null ? swatch(EMPTY_NETWORK.colour, EMPTY_NETWORK.dash) : swatch(colour(run), dash(run)),
             cells: [
               run === null ? EMPTY_NETWORK.name : RUNS[run].label,
-              `${(shareBelow(points, x) * 100).toFixed(2)}%`,
+              `${(shareBelow(points, x) * 100).toFixed(2)}%${band ? ` (${bandAt(band, x)})` : ""}`,
               orDash(measure.format, valueAt(points, share)),
             ],
           })),
@@ -107,9 +147,6 @@ function flowTimes() {
   const group = choice(fig, "Flows", DATA.flowGroups, () => plot.fresh());
   const plot = distribution(fig, ["flow", "flows"], 330, (run) => run.flows[group()][buckets[bucket()]], COUNTS,
     () => DATA.ideals[group()][buckets[bucket()]]);
-  fig.keys.append(html("span", { class: "key" }, swatch(EMPTY_NETWORK.colour, EMPTY_NETWORK.dash), "Time on the empty network"));
-  const runKeys = fig.savedKeys;
-  fig.savedKeys = () => [...runKeys(), EMPTY_NETWORK];
   return fig;
 }
 
@@ -128,15 +165,23 @@ function slowdownBySize() {
   const fig = figure("sizes", "Slowdown by flow size",
     "Flows in up to ten bins of equally many flows, drawn at the median size of each; all runs share the bins.");
   const PERCENTILES = ["p50", "p95", "p99"];
+  const shadedKey = bandKey("Shaded");
+  fig.keys.append(shadedKey);
+  const runKeys = fig.savedKeys;
+  fig.savedKeys = () => [...runKeys(), ...(shadedKey.hidden ? [] : [savedBand(shadedKey)])];
   const plot = new LinePlot(fig, 330, () => {
     const { bins, runs: pooled, singles } = DATA.sizes[group()];
     const runs = seedChosen === null ? pooled : singles.map((of) => of[seedChosen]);
     const rank = percentile() + 1;
     const shown = shownRuns().filter((run) => runs[run] && runs[run].some(Boolean));
-    const values = shown.flatMap((run) => runs[run]).filter(Boolean).map((bin) => bin[rank]);
+    /** The interval of a bin's percentile, if it is known. */
+    const ends = (bin, of = rank) => bin && bin[PERCENTILES.length + 1] && bin[PERCENTILES.length + of];
+    const values = shown.flatMap((run) => runs[run]).filter(Boolean).flatMap((bin) => [bin[rank], ...(ends(bin) || [])]);
     const log = axis() === 0;
     const [least, most] = [Math.min(...values), Math.max(...values)];
     const name = PERCENTILES[percentile()];
+    shadedKey.hidden = !shown.some((run) => runs[run].some((bin) => ends(bin)));
+    fig.keys.hidden = shadedKey.hidden;
     const mids = bins.map((bin) => Math.max(1, bin.mid));
     fillNumbers(fig, ["Sizes", ...shown.map((run) => RUNS[run].label)],
       bins.map((bin, index) => [range(bin), ...shown.map((run) => orDash((of) => plain(of[rank]), runs[run][index]))]));
@@ -154,6 +199,7 @@ function slowdownBySize() {
       series: shown.map((run) => ({
         run, colour: colour(run), dash: dash(run), markers: true,
         points: bins.map((bin, index) => [mids[index], runs[run][index] ? runs[run][index][rank] : null]),
+        band: bins.map((bin, index) => [mids[index], ...(ends(runs[run][index]) || [null, null])]),
       })),
       tip: (x) => {
         const distance = (mid) => Math.abs(Math.log(mid / x));
@@ -161,8 +207,12 @@ function slowdownBySize() {
         return {
           at: mids[nearest], title: range(bins[nearest]), header: ["", "Flows", ...PERCENTILES],
           rows: shown.filter((run) => runs[run][nearest]).map((run) => {
-            const [count, ...of] = runs[run][nearest];
-            return { mark: swatch(colour(run), dash(run)), cells: [RUNS[run].label, whole(count), ...of.map(plain)] };
+            const bin = runs[run][nearest];
+            const cells = PERCENTILES.map((_, of) => {
+              const interval = ends(bin, of + 1);
+              return `${plain(bin[of + 1])}${interval ? ` (${interval.map(plain).join(" to ")})` : ""}`;
+            });
+            return { mark: swatch(colour(run), dash(run)), cells: [RUNS[run].label, whole(bin[0]), ...cells] };
           }),
         };
       },

@@ -117,6 +117,7 @@ class LinePlot {
     svg(clip, "rect", { x: box.left, y: box.top - 1, width: box.right - box.left, height: box.bottom - box.top + 2 });
     this.axes(drawing, box, x, y, domain, view);
     const inside = svg(drawing, "g", { "clip-path": `url(#${this.fig.id}-clip)` });
+    for (const series of view.series) this.bands(inside, series, x, y);
     for (const series of view.series) this.series(inside, series, x, y, box);
     drawChanges(drawing, marks, box);
     if (view.extra) view.extra(inside, x, y, box);
@@ -156,6 +157,19 @@ class LinePlot {
     const name = { class: "name", "text-anchor": "middle" };
     svg(words, "text", { ...name, x: (box.left + box.right) / 2, y: box.bottom + 36 }, xAxis.label);
     svg(words, "text", { ...name, x: 14, y: middle, transform: `rotate(-90 14 ${middle})` }, yAxis.label);
+  }
+
+  /** Translucent areas between two ends, below all lines. */
+  bands(parent, series, x, y) {
+    for (const piece of pieces(series.band || [])) {
+      const ends = piece.map(([px, low, high]) => [x.at(px), y.at(low), y.at(high)].map((at) => at.toFixed(1)));
+      const there = ends.map(([sx, , high], index) => (index === 0 ? `M${sx} ${high}` : series.step ? `H${sx}V${high}` : `L${sx} ${high}`));
+      // Back along the lower ends: a step down comes before the way to it.
+      const back = [...ends].reverse().map(([sx, low], index) => (series.step && index ? `V${low}H${sx}` : `L${sx} ${low}`));
+      svg(parent, "path", {
+        class: "interval", d: `${there.join("")}${back.join("")}Z`, style: `fill:${series.colour}`, "data-run": series.run,
+      });
+    }
   }
 
   series(parent, series, x, y, box) {

@@ -1,5 +1,6 @@
 //! Slowdown by size: flows in bins of size that hold about a tenth of them each.
 
+use crate::bands::{self, Shares};
 use crate::groups::{self, Group};
 use crate::stats::{percentile, significant, sorted};
 use crate::{Report, RunView, seeds};
@@ -7,6 +8,8 @@ use serde_json::{Value, json};
 
 /// Bins, unless many flows have the same size.
 const BINS: usize = 10;
+/// What is shown of the slowdowns in a bin.
+const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
 /// The bins of sorted sizes: from above the last bin's upper end to a tenth further on, at least one whole size. Where
 /// one size has more than a tenth of the flows there are fewer bins.
@@ -33,11 +36,9 @@ pub(crate) fn of_group(report: &Report, group: &Group, single: &[u64]) -> Value 
         })
         .collect();
     let of_runs = |runs: &[RunView]| -> Value {
-        let mut by_bin = vec![Vec::new(); ends.len()];
-        for flow in groups::flows(runs, group) {
-            by_bin[ends.partition_point(|end| *end < flow.bytes)].push(flow.slowdown);
-        }
-        by_bin.into_iter().map(|bin| percentiles(&sorted(bin.into_iter()))).collect()
+        let by_seed: Vec<Vec<Vec<f64>>> = runs.iter().map(|run| by_bin(run, group, &ends)).collect();
+        let of_bin = |bin: usize| by_seed.iter().map(|bins| bins[bin].as_slice()).collect::<Vec<_>>();
+        (0..ends.len()).map(|bin| percentiles(&of_bin(bin))).collect()
     };
     let points: Value = report.points.iter().map(|point| of_runs(&point.seeds)).collect();
     let of_seed = |runs: &[RunView], seed: u64| {
@@ -48,13 +49,29 @@ pub(crate) fn of_group(report: &Report, group: &Group, single: &[u64]) -> Value 
     json!({ "bins": bins, "runs": points, "singles": singles })
 }
 
-/// The number of values and their 50th, 95th and 99th percentile; null of nothing.
-fn percentiles(sorted: &[f64]) -> Value {
-    if sorted.is_empty() {
+/// The slowdowns of a run's flows by bin, in order.
+fn by_bin(run: &RunView, group: &Group, ends: &[u64]) -> Vec<Vec<f64>> {
+    let mut bins = vec![Vec::new(); ends.len()];
+    for flow in groups::flows(std::slice::from_ref(run), group) {
+        bins[ends.partition_point(|end| *end < flow.bytes)].push(flow.slowdown);
+    }
+    bins.into_iter().map(|bin| sorted(bin.into_iter())).collect()
+}
+
+/// The number of values of all seeds, their 50th, 95th and 99th percentile, and the confidence intervals of these if
+/// there are enough seeds; null of nothing.
+fn percentiles(by_seed: &[&[f64]]) -> Value {
+    let mut all = by_seed.concat();
+    if all.is_empty() {
         return Value::Null;
     }
-    let at = |p| percentile(sorted, p).map(|value| significant(value, 4));
-    json!([sorted.len(), at(0.5), at(0.95), at(0.99)])
+    all.sort_unstable_by(f64::total_cmp);
+    let shown = |value| significant(value, 4);
+    let values = PERCENTILES.iter().map(|p| json!(percentile(&all, *p).map(shown)));
+    let shares: Vec<Shares> = by_seed.iter().map(|sorted| Shares { sorted, all: sorted.len() }).collect();
+    let intervals = PERCENTILES.iter().filter_map(|p| bands::of_percentile(&shares, &all, *p));
+    let intervals = intervals.map(|(low, high)| json!([shown(low), shown(high)]));
+    [json!(all.len())].into_iter().chain(values).chain(intervals).collect()
 }
 
 #[cfg(test)]

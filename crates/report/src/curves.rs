@@ -1,5 +1,6 @@
 //! Cumulative distributions, thinned out.
 
+use crate::bands::{self, Shares};
 use crate::groups::{self, BUCKETS, Group};
 use crate::stats::{mean, percentile, significant, sorted, summary};
 use crate::{FlowPoint, QueryPoint, Report, RunView, seeds};
@@ -36,14 +37,18 @@ pub(crate) fn grid_for(report: &Report) -> Vec<f64> {
     grid((POINTS_OF_PAGE / curves).clamp(FEWEST_POINTS, MOST_POINTS))
 }
 
-/// A curve: the values at the grid's shares, or all of them if they are not more than that; and its summary.
+/// The values at the grid's shares, or all of them if they are not more than that.
+fn thinned(sorted: &[f64], grid: &[f64]) -> Vec<f64> {
+    if sorted.len() <= grid.len() {
+        return sorted.to_vec();
+    }
+    grid.iter().filter_map(|p| percentile(sorted, *p)).collect()
+}
+
+/// A curve, and its summary.
 fn curve(sorted: &[f64], grid: &[f64]) -> Value {
-    let values: Vec<f64> = if sorted.len() <= grid.len() {
-        sorted.iter().map(|value| significant(*value, DIGITS)).collect()
-    } else {
-        grid.iter().filter_map(|p| percentile(sorted, *p)).map(|value| significant(value, DIGITS)).collect()
-    };
-    json!({ "x": values, "stats": summary(sorted) })
+    let values = thinned(sorted, grid).into_iter().map(|value| significant(value, DIGITS));
+    json!({ "x": values.collect::<Vec<_>>(), "stats": summary(sorted) })
 }
 
 fn in_microseconds(value: Option<f64>) -> Option<f64> {
@@ -67,6 +72,11 @@ fn pooled<T>(by_seed: &[Vec<&T>], grid: &[f64], value: impl Fn(&T) -> Option<f64
     let mut curve = curve(&all, grid);
     if values.len() > 1 {
         curve["seeds"] = over_seeds(&values);
+        let shares: Vec<Shares> =
+            by_seed.iter().zip(&values).map(|(of, sorted)| Shares { sorted, all: of.len() }).collect();
+        if let Some(band) = bands::around(&shares, &thinned(&all, grid)) {
+            curve["band"] = json!(band);
+        }
     }
     curve
 }

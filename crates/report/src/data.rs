@@ -1,7 +1,7 @@
 //! The data that the page's script draws.
 
 use crate::groups::{self, BUCKETS, Group};
-use crate::{Report, RunView, bins, curves, detail, measures, seeds, timeline};
+use crate::{Report, RunView, bands, bins, curves, detail, measures, seeds, timeline};
 use serde_json::{Value, json};
 
 /// What is drawn of some runs: those of a point together, or a single one.
@@ -86,6 +86,7 @@ pub(crate) fn of_report(report: &Report) -> Value {
         "seedGrid": seed_grid,
         "seeds": seeds::all(report).len(),
         "singles": single,
+        "bandFrom": bands::FEWEST_SEEDS,
         "paired": measures::are_paired(report),
         "measures": measures::of_report(report, &single),
         "buckets": BUCKETS.iter().map(|bucket| bucket.name).collect::<Value>(),

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bands;
 mod bins;
 mod compare;
 mod curves;

@@ -231,6 +231,8 @@ mod tests {
         assert_eq!(point_directories(["runs"]), ["runs-2"]);
         let sets = [("policy.kind".to_owned(), "\"abm\"".to_owned()), ("seed".to_owned(), "3".to_owned())];
         assert_eq!(default_directory("net", &sets, "seed3"), Path::new("results/net-policy.kind=abm-seed3"));
+        let sets = [("policy.alpha".to_owned(), "[8.0,1.0]".to_owned()), ("name".to_owned(), "net".to_owned())];
+        assert_eq!(default_directory("net", &sets, "seed1"), Path::new("results/net-policy.alpha=8.0,1.0-seed1"));
     }
 
     #[test]

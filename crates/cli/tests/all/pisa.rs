@@ -74,3 +74,67 @@ fn errors_say_where_and_what() {
         assert!(error.contains(says), "{args:?}\n{error}");
     }
 }
+
+/// Drops all data for one port.
+const PROGRAM: &str =
+    "program own\nconstant ports\nconstant lost\n\ningress\nstage 0\n  drop when kind == DATA and out_port == lost\n";
+
+const SCENARIO: &str = r#"
+duration = "20us"
+[topology]
+kind = "single"
+hosts = 4
+rate = "10Gbps"
+delay = "1us"
+[switch]
+kind = "tofino"
+program = "programs/own.pisa"
+buffer = "1MB"
+queues = 2
+queue_capacity = 1
+[policy]
+kind = "cs"
+[scheduler]
+kind = "strict"
+[chip.options.constants]
+lost = 2
+[transport.ndp]
+[[workload]]
+kind = "permutation"
+bytes = 3000
+"#;
+
+/// The path is seen from the directory of the scenario, wherever the command is given.
+#[test]
+fn a_scenario_has_a_program_by_its_path() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    std::fs::create_dir(at("programs")).unwrap();
+    std::fs::write(at("s.toml"), SCENARIO).unwrap();
+    std::fs::write(at("programs/own.pisa"), PROGRAM).unwrap();
+    let (scenario, out, bad) = (at("s.toml"), at("out"), at("bad"));
+    let text = printed(&["run", &scenario, "--out", &out]);
+    // Each host sends a flow, and that to host 2 never arrives.
+    assert!(text.contains("permutation  all       4     3 "), "{text}");
+
+    for command in [&["check", &scenario][..], &["run", &scenario, "--out", &bad]] {
+        let said = refused(&[command, &["--set", "switch.program=gone.pisa"]].concat());
+        assert!(said.contains("\"switch.program=gone.pisa\": switch.program: there is no file "), "{said}");
+    }
+    std::fs::write(at("s.toml"), SCENARIO.replace("own.pisa", "gone.pisa")).unwrap();
+    let said = refused(&["run", &scenario, "--out", &bad]);
+    assert!(
+        said.contains("s.toml:10: switch.program: there is no file ") && said.contains("programs/gone.pisa\n"),
+        "{said}"
+    );
+
+    std::fs::write(at("s.toml"), SCENARIO).unwrap();
+    std::fs::write(at("programs/own.pisa"), PROGRAM.replace("kind ==", "kynd ==")).unwrap();
+    let said = refused(&["run", &scenario, "--out", &bad]);
+    assert!(
+        said.contains("s.toml:10: switch.program: ")
+            && said.contains("programs/own.pisa:7: stage 0 of ingress: kynd is unknown; did you mean kind?"),
+        "{said}"
+    );
+    assert!(!Path::new(&bad).exists(), "nothing is left of a refused run");
+}

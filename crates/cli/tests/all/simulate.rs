@@ -124,6 +124,9 @@ fn seeds_and_settings_change_the_results_and_the_names() {
     let found = ["small-policy.alpha=0.25-seed1", "small-policy.kind=cs-seed2", "small-seed1", "small-seed2"];
     let summaries = found.map(|name| read(results.join(name).join("summary.json")));
     assert_eq!(std::fs::read_dir(&results).unwrap().count(), 4);
+    // The directory has the scenario's name, not the file's.
+    printed(directory.path(), "run small.toml --set name=other");
+    assert!(results.join("other-seed1/summary.json").exists());
     let flows = found.map(|name| std::fs::read(results.join(name).join("flows.parquet")).unwrap());
     for (number, one) in flows.iter().enumerate() {
         assert!(flows[number + 1..].iter().all(|other| other != one), "{} is like another", found[number]);

@@ -251,6 +251,13 @@ fn an_experiment_gives_the_files_of_a_sweep() {
     assert_eq!(checked.status.success(), !said.contains("cannot be told"), "{}", text(&checked));
     // What is finished is not run again.
     assert!(succeed("te", &arguments).contains("2 of 2 runs were finished before"));
+    let told = forebay("te", &[&arguments[..], &["--json"]].concat());
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap_or_else(|error| panic!("{error}"));
+    let points: Vec<_> = told["points"].as_array().unwrap().iter().map(|row| row["point"].as_str().unwrap()).collect();
+    assert_eq!(points, ["DT", "Occamy"]);
+    let expected = told["expected"].as_array().unwrap();
+    assert!(expected.len() == 4 && expected.iter().all(|of| of["holds"] != false), "{told}");
+    assert!(said.contains(expected[0]["expectation"].as_str().unwrap()), "{told}");
     let report = Command::new(env!("CARGO_BIN_EXE_forebay"))
         .args(["compare", out.join("DT/seed1").to_str().unwrap(), out.join("Occamy/seed1").to_str().unwrap()])
         .output()

@@ -145,6 +145,21 @@ fn every_plot_is_drawn_and_every_control_works() {
     assert!(sorted.len() == 3 && sorted.is_sorted(), "{sorted:?}");
 }
 
+/// Every curve of several seeds has a band in its colour, and the plot says what it is.
+fn assert_bands(bands: &Value) {
+    for plot in ["fct", "sizes", "qct", "tail"] {
+        let of = &bands[plot];
+        assert_eq!((&of["many"], &of["wide"]), (&3.into(), &3.into()), "{plot}: {of}");
+        let key = of["keys"][0].as_str().unwrap();
+        assert!(key.contains("95% confidence interval over seeds, where there are at least 3"), "{plot}: {key}");
+        assert!(of["tip"].as_str().unwrap().contains(" to "), "{plot}: {of}");
+        for colours in of["colours"].as_array().unwrap() {
+            assert_eq!(colours[0], colours[1], "{plot}");
+        }
+    }
+    assert_eq!((&bands["seed"]["many"], &bands["seed"]["keys"]), (&0.into(), &serde_json::json!([])));
+}
+
 /// All seeds together, then one by one, with another baseline, and back.
 #[test]
 fn seeds_and_baselines_can_be_chosen() {
@@ -156,6 +171,7 @@ fn seeds_and_baselines_can_be_chosen() {
     }
     // Two points beside the baseline, each with a bar, a dot and its ends; every run has whiskers on its drops.
     assert_eq!((&outcome["intervals"], &outcome["whiskers"]), (&2.into(), &3.into()));
+    assert_bands(&outcome["bands"]);
     // Three points, a row each, with means: all, seed 1, all again; baseline abm, then dt again.
     let table = |step: &str| outcome["tables"][step].as_str().unwrap().to_owned();
     assert!(table("written").contains('\u{b1}') && table("written").contains("better"), "{}", table("written"));
@@ -248,6 +264,13 @@ fn a_reader_finds_the_drops_their_thresholds_and_the_failure() {
         "{}",
         outcome["verdicts"]
     );
+}
+
+#[test]
+fn two_seeds_have_no_bands() {
+    let Some(dom) = dom(&page(&synthetic::seeded(2, 500, 2))) else { return };
+    assert_no_errors(&dom);
+    assert!(dom.contains("class=\"line") && !dom.contains("<path class=\"interval\""));
 }
 
 #[test]

@@ -46,9 +46,33 @@ addEventListener("load", () => {
   Object.assign(outcome, { tables: {}, verdicts: {}, notes: {}, rows: {}, maps: {}, means: {}, differences: {}, abouts: {} });
   outcome.intervals = count("difference", "path.span");
   outcome.whiskers = count("drops", "path.whisker");
+  // Bands, in every scale; a tip on them has their ends.
+  const chosen = (id, label, value) => {
+    const select = document.querySelector(`#${id} select[aria-label$="${label}"]`);
+    select.value = value;
+    select.dispatchEvent(new Event("change"));
+  };
+  const inside = (id, node) => {
+    const [area, plot] = [node, plotOf(id)].map((of) => of.getBoundingClientRect());
+    return area.width > 50 && area.left >= plot.left && area.right <= plot.right + 1;
+  };
+  const bandsOf = (id) => {
+    const bands = [...document.querySelectorAll(`#${id} svg.plot path.interval`)];
+    point(id, "pointermove", 0.6, 0.5);
+    return {
+      many: bands.length, wide: bands.filter((band) => inside(id, band)).length, tip: tip.hidden ? "" : tip.textContent,
+      keys: [...document.querySelectorAll(`#${id} .band-key`)].filter((key) => !key.hidden && !key.parentNode.hidden).map((key) => key.textContent),
+      colours: bands.map((band) => [band.style.fill, document.querySelector(`#${id} g[data-run="${band.dataset.run}"] path.line`).style.stroke]),
+    };
+  };
+  outcome.bands = { fct: bandsOf("fct"), sizes: bandsOf("sizes"), qct: bandsOf("qct") };
+  chosen("fct", "Scale", 1);
+  outcome.bands.tail = bandsOf("fct");
+  chosen("fct", "Scale", 0);
   look("written");
   choose("Seeds", 1);
   look("seed");
+  outcome.bands.seed = bandsOf("fct");
   for (const node of document.querySelectorAll("figure svg.plot")) {
     if (/NaN|undefined/.test(node.outerHTML)) outcome.bad.push(`single seed: ${node.closest("figure").id}`);
   }

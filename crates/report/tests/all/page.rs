@@ -166,11 +166,26 @@ fn the_seeds_of_a_point_are_shown_together_and_one_by_one() {
     assert_eq!(there[0].as_f64(), back[0].as_f64().map(|mean| -mean));
 }
 
+/// How many bytes the bands in a part of the data take.
+fn bands_in(value: &Value) -> usize {
+    match value {
+        Value::Object(parts) => {
+            parts.iter().map(|(name, part)| if name == "band" { part.to_string().len() } else { bands_in(part) }).sum()
+        }
+        Value::Array(parts) => parts.iter().map(bands_in).sum(),
+        _ => 0,
+    }
+}
+
 #[test]
 fn many_points_with_many_seeds_stay_below_six_megabytes() {
     let html = page(&synthetic::seeded(30, 200, 20));
     assert!(html.len() < 6_000_000, "{} bytes", html.len());
-    let single = data(&html)["singles"].as_array().unwrap().len();
+    let data = data(&html);
+    // Bands are a small part of it.
+    let bands: usize = data["runs"].as_array().unwrap().iter().map(bands_in).sum();
+    assert!((100_000..600_000).contains(&bands), "{bands} bytes of bands");
+    let single = data["singles"].as_array().unwrap().len();
     assert!((1..20).contains(&single), "{single} seeds");
 }
 
