@@ -136,8 +136,9 @@ pub(crate) fn write(path: &Path, results: &[PathBuf], force: bool) -> Result<(),
     }
     let report = Report {
         title: if let [only] = names.as_slice() { only.clone() } else { "Forebay report".to_owned() },
-        subtitle: String::new(),
         points,
+        meanings: report_scenario::meanings(),
+        ..Report::default()
     };
     outputs.write(path, &page(&report))
 }
@@ -165,6 +166,7 @@ fn label(directory: &Path, common: Option<&Path>) -> Option<String> {
 fn view(run: &RunDirectory, with_cost: bool, with_detail: bool) -> Result<RunView, Failure> {
     let summary = &run.summary;
     let (flows, queries) = (run.flows()?, run.queries()?);
+    let switches = report_scenario::switches_fail(run);
     let mut names = Vec::new();
     let flow_workloads = numbers_of(&flows, &mut names);
     let query_workloads = numbers_of(&queries, &mut names);
@@ -191,7 +193,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_detail: bool) -> Result<RunVie
         cost.push(("peak memory".to_owned(), Amount::Bytes(summary.cost.peak_memory as f64)));
     }
     let loads = NamedTable {
-        title: "Load: configured, and that of the flows of this seed".to_owned(),
+        title: "Load: configured, and that of the flows of each run".to_owned(),
         header: ["workload", "of the", "configured", "with headers", "flows", "flows with headers"]
             .map(str::to_owned)
             .to_vec(),
@@ -217,7 +219,7 @@ fn view(run: &RunDirectory, with_cost: bool, with_detail: bool) -> Result<RunVie
         drops: summary
             .losses_by_reason()
             .into_iter()
-            .map(|drop| (in_words(&drop.reason).to_owned(), drop.packets))
+            .map(|drop| (in_words(&drop.reason, switches).to_owned(), drop.packets))
             .collect(),
         tables: if loads.rows.is_empty() { Vec::new() } else { vec![loads] },
         occupancy: summary

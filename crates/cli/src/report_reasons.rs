@@ -1,8 +1,9 @@
 //! Why packets were dropped, in the words that all parts of a page use.
 
-/// A reason as results have it, in words.
-pub(crate) fn in_words(reason: &str) -> &str {
+/// A reason as results have it, in words; whether switches fail in the run, too.
+pub(crate) fn in_words(reason: &str, switches_fail: bool) -> &str {
     match reason {
+        "failed links and switches" if !switches_fail => "failed links",
         "oversize" => "larger than the buffer",
         "rank" => "by rank",
         "queue-full" => "queue full",
@@ -31,10 +32,10 @@ mod tests {
 
     #[test]
     fn every_reason_has_words_of_its_own() {
-        let mut words: Vec<&str> = Reason::ALL.iter().map(|reason| in_words(reason.as_str())).collect();
+        let mut words: Vec<&str> = Reason::ALL.iter().map(|reason| in_words(reason.as_str(), true)).collect();
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), Reason::ALL.len());
-        assert!(Reason::ALL.iter().all(|reason| !in_words(reason.as_str()).contains('-')), "{words:?}");
+        assert!(Reason::ALL.iter().all(|reason| !in_words(reason.as_str(), true).contains('-')), "{words:?}");
     }
 }

@@ -1,8 +1,11 @@
 //! What a page says of a run's scenario: facts in words, the network, failures.
 
-use forebay_report::{LinkView, NetworkView, NodeView};
+use forebay_report::{LinkView, Meaning, NetworkView, NodeView};
 use forebay_results::{RunDirectory, Table};
+use forebay_settings::choices;
 use forebay_sim::scenario::{Element, Scenario};
+use forebay_tm::admit::PolicyConfig;
+use forebay_tm::described::Choice;
 use std::collections::{BTreeMap, HashMap};
 
 /// A table of a resolved scenario: its head, and its keys with their values.
@@ -79,6 +82,27 @@ pub(crate) fn facts(run: &RunDirectory) -> Vec<(String, String)> {
     .into_iter()
     .filter_map(|(name, value)| Some((name.to_owned(), value?)))
     .collect()
+}
+
+/// What the settings of policies mean.
+pub(crate) fn meanings() -> Vec<Meaning> {
+    let of_policy = |mut policy: PolicyConfig| {
+        let kind = policy.name();
+        let fields = policy.settings().map(|settings| settings.fields()).unwrap_or_default();
+        fields.iter().map(move |field| Meaning {
+            fact: "policy".to_owned(),
+            kind: kind.to_owned(),
+            key: field.key.to_owned(),
+            meaning: field.about.to_owned(),
+        })
+    };
+    choices().into_iter().flat_map(of_policy).collect()
+}
+
+/// Whether a switch fails in a run, or has to be taken to do so.
+pub(crate) fn switches_fail(run: &RunDirectory) -> bool {
+    let Ok(text) = run.scenario_text() else { return true };
+    sections(&text).iter().any(|section| section.0 == "failure" && value(section, "switch").is_some())
 }
 
 /// Failures and repairs: the time in seconds, and what.

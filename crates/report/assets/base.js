@@ -61,6 +61,9 @@ const short = (value) => String(Number(value.toPrecision(6)));
 const round = (text) => text.replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
 const orDash = (format, value) => (value === null || value === undefined ? "\u2013" : format(value));
 
+/** A value that may become two lines before its interval, and nowhere else: as `compare.rs` writes it. */
+const unbroken = (text) => text.replace(/ /g, "\u00a0").replace("\u00a0\u00b1", " \u00b1");
+
 /** A mean and half its confidence interval, which may be null, in one unit; as `number.rs` writes it. */
 function withHalf(kind, [mean, half]) {
   const [size, unit] = kind !== "time" ? [1, ""] : mean === 0 ? [1, "us"] : unitFor(TIME_UNITS, mean);
@@ -74,10 +77,10 @@ function withHalf(kind, [mean, half]) {
 
 // Points, which the page calls runs: colour by position, then by dash; which are shown, and all seeds of them or one.
 
-const COLOURS = 7;
+const [COLOURS, FILLS] = [7, 12];
 const colour = (run) => `var(--c${run % COLOURS})`;
 const dash = (run) => [undefined, "7 3", "2 3"][Math.floor(run / COLOURS) % 3];
-const fill = (index) => `var(--f${index % 8})`;
+const fill = (index) => `var(--f${index % FILLS})`;
 const hiddenRuns = new Set();
 /** The chosen one of the single seeds; null for all together. */
 let seedChosen = null;
@@ -196,11 +199,14 @@ function choice(fig, label, options, change, start = 0) {
     ...options.map((option, index) => html("option", { value: index, selected: index === start }, option)));
   select.addEventListener("change", change);
   if (options.length > 1) fig.controls.append(html("label", {}, html("span", {}, label), select));
-  return () => Number(select.value);
+  const chosen = () => Number(select.value);
+  chosen.set = (index) => { select.value = index; };
+  return chosen;
 }
 
 function fillNumbers(fig, header, rows) {
-  const cells = (tag, row) => row.map((cell, index) => html(index ? tag : "th", { "data-name": header[index] }, cell));
+  const isNumber = (cell) => /^[-+\u2212]?\d[^(]{0,30}$/.test(cell);
+  const cells = (tag, row) => row.map((cell, index) => html(index ? tag : "th", { "data-name": header[index] }, index && isNumber(cell) ? unbroken(cell) : cell));
   fig.numbers.replaceChildren(html("table", { class: "numbers" },
     html("thead", {}, html("tr", {}, ...cells("th", header))),
     html("tbody", {}, ...rows.map((row) => html("tr", {}, ...cells("td", row))))));

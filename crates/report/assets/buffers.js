@@ -3,9 +3,9 @@
 function dropsByReason() {
   const reasons = [...new Set(RUNS.flatMap((run) => run.drops.filter(([, [mean]]) => mean > 0).map(([reason]) => reason)))];
   if (!reasons.length) return null;
-  const fig = figure("drops", "Drops by reason", DATA.singles.length
-    ? "Packets dropped or lost, in switches, at hosts and on failed links: with all seeds, the mean. The line is the 95% confidence interval of the sum."
-    : "Packets dropped or lost, in switches, at hosts and on failed links.");
+  const fig = figure("drops", "Drops and losses by reason", "");
+  const caption = () => `Packets dropped or lost, in switches, at hosts and on failed links${seedChosen === null && DATA.seeds > 1
+    ? ": the mean over seeds. The line is the 95% confidence interval of the sum." : "."}`;
   const off = new Set();
   /** The mean over seeds and half its interval. */
   const found = (run, reason) => (viewOf(run).drops.find(([of]) => of === reason) || [reason, [0, null]])[1];
@@ -13,6 +13,7 @@ function dropsByReason() {
   const words = (value, run) => (viewOf(run).dropped[1] === null ? whole(value) : plain(value));
   const plot = new RowPlot(fig, () => {
     const shares = mode() === 1;
+    fig.note.textContent = caption();
     const kept = reasons.filter((reason) => !off.has(reason));
     const height = Math.min(50, Math.max(26, 260 / Math.max(1, shownRuns().length)));
     const totals = new Map(shownRuns().map((run) => [run, kept.reduce((sum, reason) => sum + count(run, reason), 0)]));
@@ -76,12 +77,14 @@ function occupancyByPlace() {
   }
   const places = [...highest.keys()];
   if (!places.length) return null;
-  const fig = figure("occupancy", "Buffer occupancy",
-    `Over time: the dot is the median, the bar ends at the 99th percentile, the ring is the maximum${DATA.singles.length ? "; means over seeds" : ""}.`);
+  const fig = figure("occupancy", "Buffer occupancy", "");
+  const caption = () => `Over time: the dot is the median, the bar ends at the 99th percentile, the ring is the maximum${
+    seedChosen === null && DATA.seeds > 1 ? "; means over seeds" : ""}.`;
   const limit = [...highest.values()].sort((a, b) => b - a)[Math.min(MOST, places.length) - 1];
   const fullest = places.filter((place) => highest.get(place) >= limit).slice(0, MOST);
   const plot = new RowPlot(fig, () => {
     const rows = [];
+    fig.note.textContent = caption();
     for (const place of which() === 0 ? fullest : places) {
       const having = shownRuns()
         .map((run) => ({ run, of: viewOf(run).occupancy.find(([name]) => name === place) }))

@@ -58,7 +58,9 @@ function differenceText(measure, [mean, half, , known], base) {
 }
 
 const NO_DIFFERENCE = "no significant difference";
-const VERDICTS = { "-1": "better", 1: "worse", "-2": "finishes more", 2: "finishes less" };
+/** What a difference says, by the numbers of `measures.rs`. Higher and lower are significant, and neither good nor bad. */
+const VERDICTS = { "-1": "better", 1: "worse", "-2": "finishes more", 2: "finishes less", "-3": "lower", 3: "higher" };
+const SIDES = { "-1": "better", 1: "worse", "-2": "better", 2: "worse" };
 
 /** The same cells as those of `compare.rs`. */
 function writeCell(cell, measure, run) {
@@ -70,31 +72,36 @@ function writeCell(cell, measure, run) {
     return;
   }
   cell.dataset.value = mean[0];
-  const parts = [value];
+  const parts = [unbroken(value)];
   if (best) parts.push(" ", html("b", {}, "best"));
   if (difference) {
     const word = difference[1] === null ? undefined : VERDICTS[difference[2]];
-    const text = differenceText(measure, difference, base);
-    const side = difference[2] < 0 ? "better" : "worse";
-    parts.push(html("small", { class: word && side }, text, ...(word ? [` ${word}`] : [])));
+    const text = unbroken(differenceText(measure, difference, base));
+    parts.push(html("small", { class: word && SIDES[difference[2]] }, text, ...(word ? [` ${word}`] : [])));
   }
   cell.replaceChildren(...parts);
 }
 
 const seedNote = document.getElementById("seed-note");
 const noteOfAll = seedNote ? seedNote.textContent : "";
+const significanceNote = document.getElementById("significance-note");
+const significanceOfAll = significanceNote ? [...significanceNote.childNodes] : [];
 
 /** Which runs are better than the baseline, and in what: one line for each. */
 function writeVerdicts() {
   const place = document.getElementById("verdicts");
   if (!place) return;
-  place.hidden = !DATA.paired || seedChosen !== null;
+  place.hidden = !DATA.paired;
+  if (seedChosen !== null) {
+    place.replaceChildren(html("li", {}, `Seed ${DATA.singles[seedChosen]} alone does not tell which differences are significant: choose all seeds for that.`));
+    return;
+  }
   place.replaceChildren(...RUNS.map((_, run) => run).filter((run) => run !== baseline).map((run) => {
     const decided = (sides) => DATA.measures.filter(({ differences }) => {
       const of = differences[baseline] && differences[baseline][run];
       return of && of[1] !== null && sides.includes(of[2]);
     }).map(({ name }) => (/^[A-Z][a-z]/.test(name) ? name[0].toLowerCase() + name.slice(1) : name));
-    const parts = [[[-1], "better"], [[-2], "finishes more"], [[1], "worse"], [[2], "finishes less"]]
+    const parts = [[[-1], "better"], [[-2], "finishes more"], [[1], "worse"], [[2], "finishes less"], [[3], "higher"], [[-3], "lower"]]
       .map(([sides, word]) => [word, decided(sides)]).filter(([, names]) => names.length)
       .map(([word, names]) => `${word} (${names.join(", ")})`);
     const text = parts.length ? `${parts.join("; ")}. ${NO_DIFFERENCE[0].toUpperCase()}${NO_DIFFERENCE.slice(1)} in the rest.`
@@ -110,13 +117,14 @@ function writeComparison() {
   }
   document.querySelectorAll(".baseline").forEach((node) => { node.textContent = RUNS[baseline].label; });
   if (seedNote) seedNote.textContent = seedChosen === null ? noteOfAll : ` Seed ${DATA.singles[seedChosen]} alone.`;
+  if (significanceNote) significanceNote.replaceChildren(...(seedChosen === null ? significanceOfAll : [", of this seed, which does not tell whether it is significant."]));
 }
 
 /** Differences to the baseline with their intervals. */
 function differences() {
   if (!DATA.paired) return null;
   const fig = figure("difference", "Difference to the baseline",
-    "Seed by seed. The bar is the 95% confidence interval; where it crosses zero, there is no significant difference.");
+    `Seed by seed, of ${everySeed()}, whatever seed is chosen above. The bar is the 95% confidence interval; where it crosses zero, there is no significant difference.`);
   fig.pooled = null;
   fig.about(everySeed());
   const offered = DATA.measures.filter((measure) => measure.differences.some((row) => row.some((of) => of && of[1] !== null)));
@@ -127,12 +135,13 @@ function differences() {
     const scaled = (value) => (share ? (100 * value) / base[0] : value);
     const rows = RUNS.map((_, run) => run).filter((run) => run !== baseline && !hiddenRuns.has(run))
       .map((run) => ({ run, of: measure.differences[baseline][run] })).filter(({ of }) => of && of[1] !== null);
-    const ends = rows.flatMap(({ of: [mean, half] }) => [scaled(mean - half), scaled(mean + half)]);
+    // No measure is below zero: an interval that says so of a run is drawn as far as that.
+    const ends = rows.flatMap(({ of: [mean, half] }) => [Math.max(mean - half, -base[0]), mean + half].map(scaled));
     const [least, most] = [Math.min(0, ...ends), Math.max(0, ...ends)];
     const pad = (most - least || 1) * 0.06;
-    fillNumbers(fig, ["Run", "Mean", `Less ${RUNS[baseline].label}'s`, ""], rows.map(({ run, of }) => [RUNS[run].label,
+    fillNumbers(fig, ["Run", "Mean", `Difference from ${RUNS[baseline].label}`, "Verdict"], rows.map(({ run, of }) => [RUNS[run].label,
       orDash(String, measure.texts[run]), differenceText(measure, of, base),
-      VERDICTS[of[2]] || (measure.less ? NO_DIFFERENCE : "")]));
+      VERDICTS[of[2]] || NO_DIFFERENCE]));
     return {
       empty: "No other runs are shown.",
       summary: rows.map(({ run, of }) => `${RUNS[run].label}: ${differenceText(measure, of, base)} ${VERDICTS[of[2]] || ""}.`).join(" "),
@@ -147,16 +156,17 @@ function differences() {
           const style = `stroke:${colour(run)}`;
           const zero = x.at(0).toFixed(1);
           svg(group, "path", { class: "zero", d: `M${zero} ${middle - height / 2}v${height}` });
-          const [from, to] = [mean - half, mean + half].map((value) => x.at(scaled(value)).toFixed(1));
+          const isCut = mean - half < -base[0];
+          const [from, to] = [isCut ? -base[0] : mean - half, mean + half].map((value) => x.at(scaled(value)).toFixed(1));
           svg(group, "path", { class: verdict ? "span" : "span undecided", style, d: `M${from} ${middle}H${to}` });
-          svg(group, "path", { class: "reach", style, d: `M${from} ${middle - 6}v12M${to} ${middle - 6}v12` });
+          svg(group, "path", { class: "reach", style, d: `${isCut ? "" : `M${from} ${middle - 6}v12`}M${to} ${middle - 6}v12` });
           svg(group, "circle", { style: `fill:${colour(run)}`, cx: x.at(scaled(mean)).toFixed(1), cy: middle, r: 4.5 });
         },
         tip: () => [RUNS[run].label, null, [
           { cells: [`${measure.name}`, orDash(String, measure.texts[run])] },
           { cells: [RUNS[baseline].label, orDash(String, measure.texts[baseline])] },
           { cells: ["Difference", differenceText(measure, of, base)] },
-          { cells: ["", VERDICTS[verdict] || (measure.less ? NO_DIFFERENCE : "")] },
+          { cells: ["", VERDICTS[verdict] || NO_DIFFERENCE] },
         ]],
       })),
     };

@@ -32,6 +32,11 @@ function seedsOf(runs) {
 const notInside = (run) => `The page has no inside of ${RUNS[run].label} with seed ${DATA.singles[seedChosen]}. Choose seed ${
   detailsOf(run).map(({ seed }) => seed).join(", ")} above.`;
 
+/** Where the seed of a panel is chosen. */
+const seedsWhere = DATA.singles.length ? " The seed stands behind the title; another one is chosen at \u201cSeeds\u201d at the top of the page." : "";
+/** Shows a drop of a flow in the map of queues, if there is one: of a run, as it comes with the flow. */
+let showDrop = () => {};
+
 /** Failures and repairs of all runs, each once, by time: they are marked on every time axis. */
 const CHANGES = RUNS.flatMap((_, run) => detailsOf(run).flatMap((detail) => detail.changes))
   .filter(([at, what], index, all) => all.findIndex((other) => other[0] === at && other[1] === what) === index)
@@ -70,12 +75,12 @@ function drawChanges(parent, marks, box) {
   }
 }
 
-/** A map of queues over time: darker is longer; a red bar stands for drops. A click shows the queue and who held the buffer. */
+/** A map of queues over time: the stronger the colour, the longer; a red bar stands for drops. A click shows the queue and who held the buffer. */
 function queueMap() {
   const having = runsWith(({ map }) => map.queues.length);
   if (!having.length) return null;
   const fig = figure("map", "Queues over time, and who held the buffer",
-    `${fewSeeds}The queues with most drops, then the longest ones, until the last packet that waited. Click a cell, or move with the arrow keys.`);
+    `${fewSeeds}The queues with most drops, then the longest ones, until the last packet that waited. Click a cell, or move with the arrow keys.${seedsWhere}`);
   fig.pooled = null;
   const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => draw(), firstWith(having, (detail) => detail && droppedIn(detail)));
   const side = html("div", { class: "held", "aria-live": "polite" });
@@ -85,6 +90,16 @@ function queueMap() {
   const plot = { fig, draw };
   redraws.push(() => draw());
   followWidth(plot);
+
+  showDrop = (index, [name, own]) => {
+    run.set(having.indexOf(index));
+    draw();
+    const { map } = detailOf(index);
+    const queue = map.queues.findIndex((of) => of.name === name);
+    const bins = map.queues[0].longest.length;
+    draw({ queue, bin: Math.min(bins - 1, Math.floor(own[0] / map.end * bins)), own });
+    fig.node.scrollIntoView({ block: "start" });
+  };
 
   /** Draws; with a chosen cell, the keyboard stays with the map. */
   function draw(cell) {
@@ -168,8 +183,10 @@ function queueMap() {
       const queue = map.queues[at.queue];
       const drop = queue.drops.find(([bin]) => bin === at.bin);
       const size = (name, value) => ({ cells: [name, value === null ? "not recorded" : bytes(value)] });
-      const rows = [...(queue.lost ? [] : [size("Longest", queue.longest[at.bin])]),
-        ...(queue.threshold[at.bin] === null ? [] : [size("Lowest threshold", queue.threshold[at.bin])]),
+      const rows = [...(queue.lost ? [] : [size(isUnknown(queue) ? "Longest at a drop" : "Longest", queue.longest[at.bin])]),
+        ...(isUnknown(queue) || queue.threshold[at.bin] === null ? [] : [size("Lowest threshold", queue.threshold[at.bin])]),
+        ...(isUnknown(queue) && drop ? drop[4].map(([when, length, threshold]) => ({ cells: [`At ${time(when)}`,
+          `${bytes(length)}${threshold === null ? "" : `, threshold ${bytes(threshold)}`}`] })) : []),
         ...(drop ? drop[1].map(([reason, count]) => ({ cells: [`${queue.lost ? "Lost" : "Dropped:"} ${reason}`, whole(count)] })) : [])];
       showTip(event, `${queue.name}, ${time(map.end * at.bin / bins)}`, null, rows);
     });
@@ -188,7 +205,7 @@ function queueMap() {
     fig.host.replaceChildren(drawing);
     if (cell) drawing.focus({ preventScroll: true });
     const shown = [
-      [map.queues.some((queue) => queue.longest.some((length) => length)), "var(--c0)", "Length: darker is longer", true],
+      [map.queues.some((queue) => queue.longest.some((length) => length)), "var(--c0)", "Length: the stronger the colour, the longer", true],
       [totals.some((total) => total), "var(--drop)", "Dropped or lost: higher is more", true],
       [map.queues.some(isUnknown), "var(--muted)", "Length not recorded, but at drops", false],
     ].filter(([is]) => is);
@@ -232,30 +249,34 @@ function queueMap() {
     const title = html("h4", {}, `${queue.name}, ${time(from)} to ${time(from + map.end / bins)}`);
     const line = html("div", { class: "host" });
     if (queue.lost) {
-      return [title, html("p", {}, drop ? `Lost: ${reasons([drop[1]])}.` : "Nothing lost."), html("p", { class: "note" },
+      return [title, html("p", {}, drop ? `Lost: ${reasons([drop[1]])}.` : "Nothing lost."), ...(drop ? [losers(drop[4])] : []), html("p", { class: "note" },
         "Packets that were on a link when it failed, or that were sent on it while it did not work. No buffer dropped them.")];
     }
     small(line, queue, map, bins, from);
     const length = queue.longest[chosen.bin];
-    const facts = [length === null ? "Length not recorded" : `Longest ${bytes(length)}`];
-    if (queue.threshold[chosen.bin] !== null) facts.push(`lowest threshold ${bytes(queue.threshold[chosen.bin])}`);
+    const facts = [length === null ? "Length not recorded" : `Longest${isUnknown(queue) ? " at a drop" : ""} ${bytes(length)}`];
+    if (!isUnknown(queue) && queue.threshold[chosen.bin] !== null) facts.push(`lowest threshold ${bytes(queue.threshold[chosen.bin])}`);
     facts.push(drop ? `dropped: ${reasons([drop[1]])}` : "nothing dropped");
     const held = drop && drop[2] !== null ? map.holders[drop[2]] : null;
-    return [title, html("p", {}, `${facts.join(", ")}.`), line, ...(drop && drop[3] ? [html("p", { class: "drop" }, oneDrop(drop, queue))] : []), held ? holders(held)
+    return [title, html("p", {}, `${facts.join(", ")}.`), line, ...(drop && drop[3] ? [html("p", { class: "drop" }, oneDrop(drop))] : []), held ? holders(held)
       : html("p", { class: "note" }, drop ? "Who held the buffer was not recorded." : "Choose a red cell to see who held the buffer when packets were dropped.")];
   }
 
   /** One drop in words: what, why, and how long the queue and its threshold were. */
-  function oneDrop([, byReason, , [at, flow, length, reason, queued, threshold, used]]) {
-    const of = byReason.reduce((sum, [, count]) => sum + count, 0) > 1 ? "One of them: at" : "At";
-    return `${of} ${time(at)}, a packet of ${bytes(length)} of ${flow}: ${reason}. The queue had ${bytes(queued)}; ${
-      threshold === null ? "it had no threshold" : `its threshold was ${bytes(threshold)}`}. The buffer held ${bytes(used)}.`;
+  function oneDrop([, byReason, , told]) {
+    const [at, flow, length, reason, queued, threshold, used, isReply] = chosen.own || told;
+    const of = chosen.own ? "The first of this flow: at" : byReason.reduce((sum, [, count]) => sum + count, 0) > 1 ? "One of them: at" : "At";
+    const packet = isReply ? `a reply (such as an ACK) of ${bytes(length)} to ${flow}` : `a packet of ${bytes(length)} of ${flow}`;
+    return `${of} ${time(at)}, ${packet}: ${reason}. The queue had ${bytes(queued)}${
+      besideThreshold(reason, length, queued, threshold)}. The buffer held ${bytes(used)}${reason === "buffer full" ? ", too much for this packet" : ""}.`;
   }
 
   function small(line, queue, map, bins, from) {
     const box = { left: 62, right: Math.max(300, fig.host.clientWidth) - 14 };
     const known = (values) => values.filter((value) => value !== null);
-    const top = Math.max(1, ...known(queue.longest), ...known(queue.threshold)) * 1.1;
+    const pairs = isUnknown(queue) ? queue.drops.flatMap((drop) => drop[4]) : [];
+    const thresholds = isUnknown(queue) ? pairs.map((pair) => pair[2]) : queue.threshold;
+    const top = Math.max(1, ...known(queue.longest), ...known(thresholds)) * 1.1;
     const x = scale([0, map.end], [box.left, box.right]);
     const marks = changeMarks(x, box);
     box.top = 8 + roomFor(marks);
@@ -273,17 +294,21 @@ function queueMap() {
     }
     svg(words, "text", { class: "name", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, axis.label);
     const points = (values) => values.map((value, bin) => [map.end * (bin + 0.5) / bins, value]);
-    const lines = [["Length", queue.longest, "var(--c0)"], ["Threshold", queue.threshold, "var(--c2)"]].filter(([, values]) => known(values).length);
-    for (const [, values, stroke] of lines) {
+    const lines = [["Length", queue.longest, "var(--c0)"], ["Threshold", thresholds, "var(--c2)"]].filter(([, values]) => known(values).length);
+    for (const [, values, stroke] of queue.sampled ? lines : []) {
       for (const piece of pieces(points(values))) {
-        if (queue.sampled) {
-          const path = piece.map(([px, py], index) => `${index ? "L" : "M"}${x.at(px).toFixed(1)} ${y.at(py).toFixed(1)}`).join("");
-          svg(drawing, "path", { class: "line fine", d: path, style: `stroke:${stroke}` });
-          continue;
-        }
-        // Only the instants of drops are known: nothing is drawn between them.
-        for (const [px, py] of piece) svg(drawing, "circle", { cx: x.at(px).toFixed(1), cy: y.at(py).toFixed(1), r: 2.5, style: `fill:${stroke}` });
+        const path = piece.map(([px, py], index) => `${index ? "L" : "M"}${x.at(px).toFixed(1)} ${y.at(py).toFixed(1)}`).join("");
+        svg(drawing, "path", { class: "line fine", d: path, style: `stroke:${stroke}` });
       }
+    }
+    // Only the instants of drops are known: nothing is drawn between them. A drop is its length and its threshold then.
+    for (const [when, length, threshold] of pairs) {
+      const px = x.at(when).toFixed(1);
+      if (threshold !== null) {
+        svg(drawing, "path", { class: "pair", d: `M${px} ${y.at(length).toFixed(1)}V${y.at(threshold).toFixed(1)}` });
+        svg(drawing, "path", { class: "threshold", d: `M${(px - 4).toFixed(1)} ${y.at(threshold).toFixed(1)}h8`, style: "stroke:var(--c2)" });
+      }
+      svg(drawing, "circle", { cx: px, cy: y.at(length).toFixed(1), r: 2.5, style: "fill:var(--c0)" });
     }
     for (const [bin] of queue.drops) svg(drawing, "path", { class: "drops", d: `M${x.at(map.end * (bin + 0.5) / bins).toFixed(1)} ${box.top}v7` });
     svg(drawing, "path", { class: "cross", d: `M${x.at(from + map.end / bins / 2).toFixed(1)} ${box.top}V${box.bottom}` });
@@ -291,7 +316,7 @@ function queueMap() {
     drawChanges(drawing, marks, box);
     const shown = lines.map(([name, , stroke]) => [name, stroke]).concat(queue.drops.length ? [["Drops", "var(--drop)"]] : []);
     const named = shown.map(([name, stroke]) => html("span", { class: "key" }, swatch(stroke), name));
-    const unknown = isUnknown(queue) ? [html("span", { class: "key" }, "Between drops the length was not recorded; measure.queues in the scenario records it.")] : [];
+    const unknown = isUnknown(queue) ? [html("span", { class: "key" }, "Between drops the length was not recorded; measure.queues, a setting of the scenario file, records it.")] : [];
     line.append(drawing, html("div", { class: "keys" }, ...named, ...unknown));
   }
   return fig;
@@ -309,32 +334,65 @@ function reasons(lists) {
   return [...sums].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${whole(count)} ${reason}`).join(", ");
 }
 
-/** Who held the buffer: a bar for each class, and the parts. */
-function holders(parts) {
-  const all = parts.reduce((sum, [, , held]) => sum + held, 0) || 1;
-  const classes = [...new Set(parts.map(([, of]) => of))].sort((a, b) => a - b);
-  const share = (held) => html("span", { class: "share", style: `width:${(100 * held / all).toFixed(1)}%` });
-  const row = (name, of, held, strong) => html("tr", { class: strong ? "strong" : undefined },
-    html("th", {}, name), html("td", {}, of), html("td", { class: "number" }, bytes(held)),
-    html("td", { class: "number" }, percent(held / all)), html("td", { class: "bar" }, share(held)));
-  const rows = classes.flatMap((of) => {
-    const own = parts.filter((part) => part[1] === of).sort((a, b) => b[2] - a[2]);
-    const sum = own.reduce((total, part) => total + part[2], 0);
-    return [row(`All of class ${of}`, String(of), sum, true), ...own.map(([name, , held]) => row(name, String(of), held))];
-  });
-  return html("div", { class: "scroll" }, html("table", { class: "holders" },
-    html("caption", {}, `Who held the buffer when this was dropped (${bytes(all)})`),
-    html("thead", {}, html("tr", {}, ...["Flow", "Class", "Bytes", "Share", ""].map((name) => html("th", {}, name)))), html("tbody", {}, ...rows)));
+/** What is said of a queue's threshold where a packet was dropped for a reason. */
+function besideThreshold(reason, length, queued, threshold) {
+  if (threshold === null) return "; it had no threshold";
+  const size = bytes(threshold);
+  if (reason === "above the threshold" && queued <= threshold && queued + length > threshold) {
+    return `; with this packet it would have been above its threshold of ${size}`;
+  }
+  if ((reason === "above the threshold" || reason === "expelled") && queued > threshold) return `, above its threshold of ${size}`;
+  return `; its threshold was ${size}`;
 }
 
+/** A table of sums and their parts, each with a bar: sums are bold. */
+function partsTable(caption, header, rows, all) {
+  const share = (part) => html("span", { class: "share", style: `width:${(100 * part / all).toFixed(1)}%` });
+  const row = ({ strong, cells: [name, ...others], part }) => html("tr", { class: strong ? "strong" : undefined },
+    html("th", {}, name), ...others.map((cell) => html("td", { class: "number" }, cell)),
+    html("td", { class: "number" }, percent(part / all)), html("td", { class: "bar" }, share(part)));
+  return html("div", { class: "scroll" }, html("table", { class: "holders" }, html("caption", {}, caption),
+    html("thead", {}, html("tr", {}, ...header.map((name, index) => html("th", { class: index ? "number" : undefined }, name)), html("th", { colspan: 2 }, "Share"))),
+    html("tbody", {}, ...rows.map(row))));
+}
+
+/** Who held the buffer: a bar for each class, and the parts. */
+function holders([at, parts]) {
+  const all = parts.reduce((sum, [, , held]) => sum + held, 0) || 1;
+  const classes = [...new Set(parts.map(([, of]) => of))].sort((a, b) => a - b);
+  const rows = classes.flatMap((of) => {
+    const own = parts.filter((part) => part[1] === of).sort((a, b) => b[2] - a[2]);
+    const row = (name, held, strong) => ({ strong, cells: [name, String(of), bytes(held)], part: held });
+    return [row(`All of class ${of}`, own.reduce((total, part) => total + part[2], 0), true), ...own.map(([name, , held]) => row(name, held))];
+  });
+  return html("div", {}, partsTable(`Who held the buffer at ${time(at)}: ${bytes(all)} in all`, ["Flow", "Class", "Bytes"], rows, all),
+    html("p", { class: "note" }, "Who held the buffer is recorded at a drop, anew when a quarter of it has changed: it may be from shortly before the drop told of above."));
+}
+
+/** Whose packets were lost: a bar for each workload, and the flows with most. */
+function losers(workloads) {
+  const all = workloads.reduce((sum, [, count]) => sum + count, 0);
+  const rows = workloads.flatMap(([name, count, flows]) => {
+    const others = count - flows.reduce((sum, [, lost]) => sum + lost, 0);
+    const row = (text, lost, strong) => ({ strong, cells: [text, whole(lost)], part: lost });
+    return [row(`All of ${name}`, count, true), ...flows.map(([flow, lost]) => row(flow, lost)), ...(others ? [row(`other flows of ${name}`, others)] : [])];
+  });
+  return partsTable("Whose packets were lost", ["Flow", "Packets"], rows, all);
+}
+
+/** A part of flows' completion times: its name, that in sentences, and what it is. */
+const partOf = (name) => DATA.parts.find(([known]) => known === name) || [name, name, ""];
+/** Fills of the parts: all of them differ. */
+const PART_FILLS = [0, 1, 2, 3, 4, 6, 8, 9, 10, 11, 7, 5];
+
 /** What slowed a flow: the parts of its time with most of it, the hop where it queued longest, and what happened to its packets. */
-function inWords({ name, fct, ideal, parts, hops, note }) {
+function inWords({ name, start, fct, ideal, parts, hops, note }) {
   const most = parts.filter(([, spent]) => spent > 0.05 * fct).sort((a, b) => b[1] - a[1]);
   const [hop, spent] = hops.reduce((best, of) => (of[1] > best[1] ? of : best), ["", 0]);
   const at = spent > 0.05 * fct ? `, most of it at ${hop}` : "";
-  const told = most.map(([part, took]) => `${percent(took / fct)} ${part}${part === "queueing" ? at : ""}`);
-  return `The slowest: ${name} took ${time(fct)}, ${plain(fct / ideal)} times as long as on the empty network. ${
-    told.length ? `${told.join("; ")}. ` : ""}Its packets: ${note}.`;
+  const told = most.map(([part, took]) => `${percent(took / fct)} ${partOf(part)[1]}${part === "queueing" ? at : ""}`);
+  return `The slowest: ${name} started at ${time(start)} and took ${time(fct)}, ${plain(fct / ideal)} times as long as on the empty network. ${
+    told.length ? `Its time: ${told.join("; ")}. ` : ""}What happened to its packets: ${note}.`;
 }
 
 /** The flows that were hurt most, each as a bar of where its time went. */
@@ -342,13 +400,14 @@ function hurtFlows() {
   const having = runsWith(({ hurt }) => hurt.length);
   if (!having.length) return null;
   const took = having.flatMap(detailsOf).flatMap(({ hurt }) => hurt.flatMap(({ parts }) => parts.filter(([, spent]) => spent > 0)));
-  const names = [...new Set(took.map(([name]) => name))];
+  const spentOn = new Set(took.map(([name]) => name));
+  const names = DATA.parts.map(([name]) => name).filter((name) => spentOn.has(name));
   const fig = figure("hurt", "The flows that were hurt most, and where their time went", `${fewSeeds}The flows with the largest slowdown; the number is the slowdown. ${names.length
-    ? "The packet that completed a flow is followed back; the time before it was sent is told by what the sender waited for."
-    : "Set measure.breakdown = true in the scenario to see where their time went."}`);
+    ? "The packet that completed a flow is followed back; the time before it was sent is told by what the sender waited for. Click a flow to see its first drop in the queues above."
+    : "Set measure.breakdown = true in the scenario file to see where their time went."}${seedsWhere}`);
   fig.pooled = null;
   const run = choice(fig, "Run", having.map((index) => RUNS[index].label), () => plot.draw(), firstWith(having, (detail) => detail && droppedIn(detail)));
-  const filled = (name) => fill(names.indexOf(name));
+  const filled = (name) => fill(PART_FILLS[names.indexOf(name)]);
   const worst = html("p", { class: "worst" });
   fig.host.after(worst);
   const plot = new RowPlot(fig, () => {
@@ -356,11 +415,14 @@ function hurtFlows() {
     fig.about(runAndSeed(index));
     const detail = detailOf(index);
     const flows = detail ? detail.hurt : [];
-    const took = names.filter((name) => flows.some(({ parts }) => parts.some((part) => part[0] === name && part[1] > 0)));
-    fig.keys.replaceChildren(...took.map((name) => html("span", { class: "key" }, swatch(filled(name), undefined, true), name)));
+    // What takes less than half a percent of every flow is too narrow to be seen.
+    const took = names.filter((name) => flows.some(({ parts, fct }) => parts.some((part) => part[0] === name && part[1] >= 0.005 * fct)));
+    fig.keys.replaceChildren(...took.map((name) => html("span", { class: "key", title: `${partOf(name)[1]}. ${partOf(name)[2]}` }, swatch(filled(name), undefined, true), name)),
+      ...took.filter((name) => /timer|timeout/.test(name)).map((name) => html("p", { class: "note part" }, `${name[0].toUpperCase()}${name.slice(1)}: ${partOf(name)[1]}. ${partOf(name)[2]}`)));
+    const dropOf = ({ drop }) => (drop && detail.map.queues.some(({ name }) => name === drop[0]) ? drop : null);
     worst.textContent = flows.length ? inWords(flows[0]) : "";
     const unsplit = ({ parts, fct }) => (parts.length ? parts : [["not recorded", fct]]);
-    fillNumbers(fig, ["Flow", "Completion", "Ideal", "Slowdown", ...took, "Queueing by hop", ""], flows.map((flow) => [flow.name, time(flow.fct),
+    fillNumbers(fig, ["Flow", "Start", "Completion", "Ideal", "Slowdown", ...took, "Queueing of its last packet, by hop", "Its packets"], flows.map((flow) => [flow.name, time(flow.start), time(flow.fct),
       time(flow.ideal), plain(flow.fct / flow.ideal), ...took.map((name) => time((flow.parts.find((part) => part[0] === name) || [0, 0])[1])),
       flow.hops.map(([name, spent]) => `${name} ${time(spent)}`).join(", "), flow.note]));
     return {
@@ -368,7 +430,7 @@ function hurtFlows() {
       summary: flows.map((flow) => `${flow.name}: ${plain(flow.fct / flow.ideal)} times its ideal time`).join(". "),
       x: { label: "Completion time", units: TIME_UNITS, domain: [0, Math.max(1e-3, ...flows.map(({ fct }) => fct)) * 1.12] },
       rows: flows.map((flow) => ({
-        name: flow.name, height: 26, run: undefined,
+        name: flow.name, height: 26, run: undefined, click: dropOf(flow) && (() => showDrop(index, flow.drop)),
         draw: (group, x, middle) => {
           let from = 0;
           for (const [name, spent] of unsplit(flow)) {
@@ -382,10 +444,12 @@ function hurtFlows() {
           svg(group, "text", { class: "label", x: x.at(flow.fct) + 5, y: middle + 4 }, `${plain(flow.fct / flow.ideal)}\u00d7`);
         },
         tip: () => [`${flow.name}: ${time(flow.fct)}`, null, [
+          { cells: ["Started at", time(flow.start)] },
           ...flow.parts.filter(([, spent]) => spent > 0).map(([name, spent]) =>
-            ({ mark: swatch(filled(name), undefined, true), cells: [name, time(spent), percent(spent / flow.fct)] })),
-          ...flow.hops.filter(([, spent]) => spent > 0).map(([name, spent]) => ({ cells: [`\u2514 queueing at ${name}`, time(spent), percent(spent / flow.fct)] })),
-          { cells: [flow.note, "", ""] },
+            ({ mark: swatch(filled(name), undefined, true), cells: [partOf(name)[1], time(spent), percent(spent / flow.fct)] })),
+          ...flow.hops.filter(([, spent]) => spent > 0).map(([name, spent]) => ({ cells: [`\u2514 at ${name}`, time(spent), percent(spent / flow.fct)] })),
+          ...flow.note.split("; ").map((what) => ({ cells: [what] })),
+          ...(flow.drop ? [{ cells: [`First dropped at ${time(flow.drop[1][0])} in ${flow.drop[0]}${dropOf(flow) ? ": click to see it" : ""}`] }] : []),
         ]],
       })),
     };

@@ -32,7 +32,7 @@ function build() {
     last.classList.add("wide");
     area.append(last);
   }
-  const names = { fct: "flows", qct: "queries", drops: "drops by reason", occupancy: "buffer occupancy", timeline: "buffers over time" };
+  const names = { fct: "flows", qct: "queries", drops: "drops and losses by reason", occupancy: "buffer occupancy", timeline: "buffers over time" };
   const missing = Object.keys(names).filter((id) => !document.getElementById(id)).map((id) => names[id]);
   if (missing.length && RUNS.length) {
     const where = RUNS.length > 1 ? "these runs" : "this run";

@@ -342,6 +342,11 @@ class RowPlot {
         const area = svg(group, "rect", { class: "target", x: 0, y: top, width, height });
         area.addEventListener("pointermove", (event) => showTip(event, ...row.tip()));
         area.addEventListener("pointerleave", hideTip);
+        if (row.click) {
+          for (const [name, value] of Object.entries({ class: "target link", role: "button", tabindex: 0, "aria-label": row.name })) area.setAttribute(name, value);
+          area.addEventListener("click", row.click);
+          area.addEventListener("keydown", (event) => event.key === "Enter" && row.click());
+        }
       }
       top += height;
     }

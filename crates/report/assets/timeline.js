@@ -22,7 +22,7 @@ function bufferOverTime() {
   const having = RUNS.map((_, run) => run).filter((run) => runs[run].some(({ series }) => series.some((of) => of.t.length)));
   if (!having.length) return null;
   const fig = figure("timeline", "Buffer over time", (names.length < all ? `The ${names.length} fullest of ${all} buffers. ` : "")
-    + `${fewSeeds}Until the last packet that waited. Drag to zoom, double click to reset.`);
+    + `${fewSeeds}Until the last packet that waited. Drag to zoom, double click to reset.${seedsWhere}`);
   fig.pooled = null;
   const hiddenKeys = new Set();
   const several = having.length > 1;

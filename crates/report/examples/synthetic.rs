@@ -2,8 +2,9 @@
 //! [SEEDS]]]`.
 
 use forebay_report::{
-    Amount, Detail, DropPoint, FlowPoint, Holder, HurtFlow, LinkView, NamedTable, NetworkView, NodeView, Point,
-    QueryPoint, QueueSeries, Report, ResponsePoint, RunView, TimelinePoint, TimelineSeries, TracedFlow, page,
+    Amount, Detail, DropPoint, FlowPart, FlowPoint, Held, Holder, HurtFlow, LinkView, NamedTable, NetworkView,
+    NodeView, Point, QueryPoint, QueueSeries, Report, ResponsePoint, RunView, TimelinePoint, TimelineSeries,
+    TracedFlow, page,
 };
 
 /// A policy as the made-up runs know it.
@@ -136,12 +137,13 @@ fn detail(random: &mut Random, policy: &Policy) -> Detail {
                     class: flow % 2,
                     bytes: 100_000 * u64::from(1 + flow),
                 });
-                detail.holders.push(parts.collect());
+                detail.holders.push(Held { at_s: at_s - 1e-5, parts: parts.collect() });
                 detail.drops.push(DropPoint {
                     at_s,
                     queue: name.as_str().into(),
                     reason: if random.unit() < 0.8 { "above the threshold" } else { "buffer full" }.into(),
                     flow: format!("flow 9 (incast, host{port}\u{2192}host{port}, 40.0 KB)").into(),
+                    is_reply: false,
                     bytes: 1_500,
                     queue_bytes: bytes as u64,
                     threshold: Some((policy.alpha * (4e6 - bytes)).min(bytes)),
@@ -156,14 +158,21 @@ fn detail(random: &mut Random, policy: &Policy) -> Detail {
     detail.hurt = (0..10)
         .map(|number| {
             let parts = ["waiting for ACKs (window)", "timeout", "queueing", "serialization", "propagation"];
-            let parts: Vec<(String, f64)> =
-                parts.map(|part| (part.to_owned(), 4e-4 * random.unit() * policy.harm)).to_vec();
+            let part = |name| FlowPart {
+                name,
+                long: name,
+                meaning: "A part of the completion time.",
+                seconds: 4e-4 * random.unit() * policy.harm,
+            };
+            let parts = parts.map(part).to_vec();
             HurtFlow {
                 name: format!("flow {number} (incast, host{number}\u{2192}host7, 40.0 KB)"),
-                fct_s: parts.iter().map(|(_, seconds)| seconds).sum(),
+                start_s: 1e-3 * f64::from(number),
+                fct_s: parts.iter().map(|part| part.seconds).sum(),
                 ideal_s: 2.5e-5,
-                hops: vec![("host1".to_owned(), 0.0), ("leaf0".to_owned(), parts[2].1)],
+                hops: vec![("host1".to_owned(), 0.0), ("leaf0".to_owned(), parts[2].seconds)],
                 parts,
+                drop: (number == 0 && !detail.drops.is_empty()).then_some(0),
                 note: "3 dropped, 3 sent again, 1 timeouts".to_owned(),
             }
         })
@@ -292,6 +301,7 @@ pub(crate) fn seeded(points: usize, flows: usize, seeds: u64) -> Report {
             "Made-up data that looks like web search traffic at 40% load with incast queries on 8 leaves and 4 spines."
                 .into(),
         points: (0..points).map(point).collect(),
+        ..Report::default()
     }
 }
 

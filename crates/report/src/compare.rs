@@ -4,7 +4,6 @@ use crate::html::escape;
 use crate::measures::{Column, columns};
 use crate::{Report, number};
 use forebay_results::paired::Difference;
-use std::cmp::Ordering;
 
 /// The table in HTML, with the first point as the baseline. `base.js` writes the same cells for another baseline.
 pub(crate) fn table(report: &Report) -> String {
@@ -27,24 +26,30 @@ pub(crate) fn table(report: &Report) -> String {
 
 fn cell(column: &Column, point: usize) -> String {
     let Some(mean) = column.means[point] else { return "<td class=\"none\">&ndash;</td>".to_owned() };
-    let text = number::interval(column.measure.kind, &mean);
+    let text = unbroken(&number::interval(column.measure.kind, &mean));
     let (class, mark) = if column.best == Some(point) { (" class=\"best\"", " <b>best</b>") } else { ("", "") };
     let difference = if point == 0 { None } else { column.difference(0, point) };
     let small = difference.map_or_else(String::new, |difference| {
-        let (word, class) = words(&difference);
+        let (word, class) = words(column, &difference);
         let space = if word.is_empty() { "" } else { " " };
-        let text = column.text_of(&difference, 0);
+        let text = unbroken(&column.text_of(&difference, 0));
         format!("<small{class}>{text}{space}{word}</small>")
     });
     format!("<td data-value=\"{}\"{class}>{text}{mark}{small}</td>", mean.mean)
 }
 
+/// A value that may become two lines before its interval, and nowhere else.
+fn unbroken(text: &str) -> String {
+    text.replace(' ', "&nbsp;").replacen("&nbsp;&plusmn;", " &plusmn;", 1)
+}
+
 /// What a difference decides, and the class of the element that says it. Of single seeds nothing is said.
-fn words(difference: &Difference) -> (&'static str, &'static str) {
-    match (difference.interval.half, difference.verdict.side()) {
-        (None, _) | (_, None) => ("", ""),
-        (_, Some(Ordering::Less)) => (difference.verdict.word(), " class=\"better\""),
-        (_, Some(_)) => (difference.verdict.word(), " class=\"worse\""),
+fn words(column: &Column, difference: &Difference) -> (&'static str, &'static str) {
+    match (difference.interval.half, column.said(difference)) {
+        (None, _) | (_, (_, 0)) => ("", ""),
+        (_, (word, -2..=-1)) => (word, " class=\"better\""),
+        (_, (word, 1..=2)) => (word, " class=\"worse\""),
+        (_, (word, _)) => (word, ""),
     }
 }
 
@@ -81,27 +86,52 @@ mod tests {
             point("abm", vec![run(1, 0.001, 2.5, 999), run(2, 0.003, 1.0, 2_999), run(3, 0.002, 3.0, 1_999)]),
         ]);
         // 2, 4, 3 ms: mean 3, s = 1, half 4.302653 / sqrt 3.
-        assert!(rows[0].contains(">3.00 &plusmn; 2.48 ms</td>"), "{}", rows[0]);
+        assert!(rows[0].contains(">3.00 &plusmn;&nbsp;2.48&nbsp;ms</td>"), "{}", rows[0]);
         // Every seed is less by 1 ms, a third of 3 ms: the intervals of the means overlap, that of the difference has
         // no width.
         assert!(
             rows[1].contains(
-                " class=\"best\">2.00 &plusmn; 2.48 ms <b>best</b><small class=\"better\">&minus;33.3 &plusmn; 0.00% better</small>"
+                " class=\"best\">2.00 &plusmn;&nbsp;2.48&nbsp;ms <b>best</b><small class=\"better\">&minus;33.3 &plusmn;&nbsp;0.00% better</small>"
             ),
             "{}",
             rows[1]
         );
         // Slowdowns differ by 0.5, -1, 1: that decides nothing.
-        assert!(rows[1].contains(">2.17 &plusmn; 2.59<small>+8.33 &plusmn; 129%</small></td>"), "{}", rows[1]);
-        assert!(rows[1].contains("2,000 &plusmn; 2,484 <b>best</b><small class=\"better\">&minus;33.3"), "{}", rows[1]);
-        assert!(rows[1].contains(">50.0 &plusmn; 0.0%<small>0.00 &plusmn; 0.00%</small></td>"), "{}", rows[1]);
+        assert!(
+            rows[1].contains(">2.17 &plusmn;&nbsp;2.59<small>+8.33 &plusmn;&nbsp;129%</small></td>"),
+            "{}",
+            rows[1]
+        );
+        assert!(
+            rows[1].contains("2,000 &plusmn;&nbsp;2,484 <b>best</b><small class=\"better\">&minus;33.3"),
+            "{}",
+            rows[1]
+        );
+        assert!(
+            rows[1].contains(">50.0 &plusmn;&nbsp;0.0%<small>0.00 &plusmn;&nbsp;0.00%</small></td>"),
+            "{}",
+            rows[1]
+        );
         assert!(!rows[0].contains("<small"), "the baseline is not compared with itself: {}", rows[0]);
+    }
+
+    #[test]
+    fn what_is_neither_good_nor_bad_is_higher_or_lower() {
+        let with = |seed, max| RunView { occupancy: vec![("leaf".into(), 0.1, 0.2, max)], ..run(seed, 0.1, 1.0, 1) };
+        let rows =
+            rows(vec![point("dt", vec![with(1, 0.5), with(2, 0.6)]), point("abm", vec![with(1, 0.75), with(2, 0.9)])]);
+        assert!(rows[1].contains("<small>+50.0 &plusmn;&nbsp;57.8%</small>"), "{}", rows[1]);
+        let rows = tests::rows(vec![
+            point("dt", vec![with(1, 0.5), with(2, 0.5)]),
+            point("abm", vec![with(1, 0.75), with(2, 0.75)]),
+        ]);
+        assert!(rows[1].contains("<small>+50.0 &plusmn;&nbsp;0.00% higher</small>"), "{}", rows[1]);
     }
 
     #[test]
     fn nothing_is_best_of_single_runs() {
         let rows = rows(vec![point("dt", vec![run(1, 0.002, 2.0, 1)]), point("abm", vec![run(1, 0.001, 3.0, 0)])]);
-        assert!(rows[1].contains(">1.00 ms<small>&minus;50.0%</small>"), "{}", rows[1]);
+        assert!(rows[1].contains(">1.00&nbsp;ms<small>&minus;50.0%</small>"), "{}", rows[1]);
         assert!(rows.iter().all(|row| !row.contains("best") && !row.contains("better")));
     }
 

@@ -96,6 +96,7 @@ pub(crate) fn of_report(report: &Report) -> Value {
         "sizes": of_flows.iter().map(|group| bins::of_group(report, group, &single)).collect::<Value>(),
         "timeline": timeline::of_report(report, &single),
         "details": detail::of_report(report, &single),
+        "parts": detail::parts(report),
         "runs": runs,
     })
 }

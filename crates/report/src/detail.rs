@@ -1,13 +1,19 @@
 //! What happened inside a run: queues over time with their drops, who held the buffer, where the time of the slowest
 //! flows went, traced flows and collectives.
 
-use crate::{Detail, DropPoint, Holder, HurtFlow, Point, QueueSeries, Report, RunView, TracedFlow, seeds};
+use crate::{
+    Detail, DropPoint, FlowPart, Holder, HurtFlow, LossPoint, Point, QueueSeries, Report, RunView, TracedFlow, seeds,
+};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Queues in a map.
 const MOST_QUEUES: usize = 32;
+/// Drops of a stretch of time of which a page has how long queue and threshold were, for queues that were not sampled.
+const MOST_DROPS: usize = 4;
+/// Flows of the packets that were lost in a stretch of time; the others are told by workload.
+const MOST_LOSERS: usize = 8;
 
 /// How finely runs are drawn: the more of them a page has, the coarser, so that the page stays small.
 #[derive(Clone, Copy)]
@@ -44,6 +50,8 @@ struct Cell {
     drops: Vec<(Arc<str>, u64)>,
     /// The drop that is told of: of those with holders, if there are any, that with the fullest buffer.
     told: Option<usize>,
+    /// All drops, or losses.
+    all: Vec<usize>,
 }
 
 impl Cell {
@@ -65,6 +73,7 @@ impl Cell {
         let drop = &drops[number];
         self.sample(drop.queue_bytes, drop.threshold);
         self.count(&drop.reason);
+        self.all.push(number);
         let weight = |drop: &DropPoint| (drop.holders.is_some(), drop.used_bytes);
         if self.told.is_none_or(|told| weight(drop) > weight(&drops[told])) {
             self.told = Some(number);
@@ -114,7 +123,7 @@ fn end_of(detail: &Detail) -> f64 {
     let last = |queue: &QueueSeries| queue.points.iter().rfind(|point| point.1 > 0).map(|point| point.0);
     let samples = detail.queues.iter().filter_map(last);
     let drops = detail.drops.iter().map(|drop| drop.at_s);
-    samples.chain(drops).chain(detail.losses.iter().map(|(at, _)| *at)).fold(0.0, f64::max)
+    samples.chain(drops).chain(detail.losses.iter().map(|loss| loss.at_s)).fold(0.0, f64::max)
 }
 
 /// The time of a map in stretches.
@@ -159,15 +168,60 @@ fn chosen(detail: &Detail, bins: Bins) -> Vec<Row> {
 
 /// What was lost on failed links as a row of its own, by link.
 fn lost(detail: &Detail, bins: Bins) -> Option<Row> {
-    let mut row = Row::new(&"failed links".into(), bins.count);
-    detail.losses.iter().for_each(|(at, place)| row.cells[bins.of(*at)].count(place));
+    let switches = detail.network.nodes.iter().any(|node| !node.changes.is_empty());
+    let name = if switches { "failed links and switches" } else { "failed links" };
+    let mut row = Row::new(&name.into(), bins.count);
+    for (number, loss) in detail.losses.iter().enumerate() {
+        let cell = &mut row.cells[bins.of(loss.at_s)];
+        cell.count(&loss.place);
+        cell.all.push(number);
+    }
     (!detail.losses.is_empty()).then_some(row)
+}
+
+/// Whose packets were lost: of each workload how many, and the flows with most.
+fn losers(losses: &[usize], detail: &Detail) -> Value {
+    let mut workloads: Vec<(&str, u64)> = Vec::new();
+    let mut flows: HashMap<&str, (&LossPoint, u64)> = HashMap::new();
+    for loss in losses.iter().map(|number| &detail.losses[*number]) {
+        match workloads.iter_mut().find(|(name, _)| *name == &*loss.workload) {
+            Some((_, count)) => *count += 1,
+            None => workloads.push((&loss.workload, 1)),
+        }
+        flows.entry(&loss.flow).or_insert((loss, 0)).1 += 1;
+    }
+    let mut flows: Vec<(&LossPoint, u64)> = flows.into_values().collect();
+    flows.sort_by(|(a, more), (b, less)| less.cmp(more).then_with(|| a.flow.cmp(&b.flow)));
+    flows.truncate(MOST_LOSERS);
+    workloads.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let of_workload = |(name, count): &(&str, u64)| {
+        let own = flows.iter().filter(|(loss, _)| *name == &*loss.workload);
+        json!([name, count, own.map(|(loss, count)| json!([&*loss.flow, count])).collect::<Value>()])
+    };
+    workloads.iter().map(of_workload).collect()
+}
+
+/// How long queue and threshold were at some of the drops of a stretch of time, from its first to its last.
+fn lengths(drops: &[usize], detail: &Detail) -> Value {
+    let last = drops.len().saturating_sub(1);
+    let kept = drops.len().min(MOST_DROPS);
+    let of = |place: usize| {
+        let drop = &detail.drops[drops[place * last / (kept - 1).max(1)]];
+        json!([us(drop.at_s), drop.queue_bytes, drop.threshold.filter(|value| value.is_finite()).map(rounded)])
+    };
+    (0..kept).map(of).collect()
 }
 
 /// A drop that is told of.
 fn told(drop: &DropPoint) -> Value {
     let threshold = drop.threshold.filter(|value| value.is_finite()).map(rounded);
-    json!([us(drop.at_s), &*drop.flow, drop.bytes, &*drop.reason, drop.queue_bytes, threshold, drop.used_bytes])
+    let (flow, reason) = (&*drop.flow, &*drop.reason);
+    let mut told = json!([us(drop.at_s), flow, drop.bytes, reason, drop.queue_bytes, threshold, drop.used_bytes]);
+    if let (true, Value::Array(told)) = (drop.is_reply, &mut told) {
+        // Few are, and pages with many drops are to stay small.
+        told.push(true.into());
+    }
+    told
 }
 
 /// The map of queues over time, and who held the buffers in the stretches with drops.
@@ -178,15 +232,21 @@ fn map(detail: &Detail, bins: usize) -> Value {
     let holders_of = |cell: &Cell| of_told(cell).and_then(|drop| drop.holders);
     let mut holders = Map::new();
     for number in rows.iter().flat_map(|row| &row.cells).filter_map(holders_of) {
-        if let Some(parts) = detail.holders.get(number) {
-            holders.entry(number.to_string()).or_insert_with(|| parts.iter().map(part).collect());
+        if let Some(held) = detail.holders.get(number) {
+            let parts = || json!([us(held.at_s), held.parts.iter().map(part).collect::<Value>()]);
+            holders.entry(number.to_string()).or_insert_with(parts);
         }
     }
     let row = |row: &Row, is_lost: bool| {
         let drops = row.cells.iter().enumerate().filter(|(_, cell)| !cell.drops.is_empty());
         let drop = |(bin, cell): (usize, &Cell)| {
             let reasons: Value = cell.drops.iter().map(|(reason, count)| json!([&**reason, count])).collect();
-            json!([bin, reasons, holders_of(cell), of_told(cell).map(told)])
+            let more = match (is_lost, row.sampled) {
+                (true, _) => losers(&cell.all, detail),
+                (false, true) => Value::Null,
+                (false, false) => lengths(&cell.all, detail),
+            };
+            json!([bin, reasons, holders_of(cell), of_told(cell).map(told), more])
         };
         json!({
             "name": &*row.name,
@@ -210,12 +270,15 @@ fn part(holder: &Holder) -> Value {
     json!([holder.name, holder.class, holder.bytes])
 }
 
-fn hurt(flow: &HurtFlow) -> Value {
+fn hurt(flow: &HurtFlow, detail: &Detail) -> Value {
+    let drop = flow.drop.and_then(|number| detail.drops.get(number));
     json!({
         "name": flow.name,
+        "start": us(flow.start_s),
+        "drop": drop.map(|drop| json!([&*drop.queue, told(drop)])),
         "fct": us(flow.fct_s),
         "ideal": us(flow.ideal_s),
-        "parts": flow.parts.iter().map(|(name, seconds)| json!([name, us(*seconds)])).collect::<Value>(),
+        "parts": flow.parts.iter().map(|part| json!([part.name, us(part.seconds)])).collect::<Value>(),
         "hops": flow.hops.iter().map(|(name, seconds)| json!([name, us(*seconds)])).collect::<Value>(),
         "note": flow.note,
     })
@@ -238,7 +301,7 @@ fn traced(flow: &TracedFlow, most: usize) -> Value {
 fn of_detail(detail: &Detail, fineness: Fineness) -> Value {
     json!({
         "map": map(detail, fineness.bins),
-        "hurt": detail.hurt.iter().map(hurt).collect::<Value>(),
+        "hurt": detail.hurt.iter().map(|flow| hurt(flow, detail)).collect::<Value>(),
         "traced": detail.traced.iter().map(|flow| traced(flow, fineness.responses)).collect::<Value>(),
         "collectives": detail.collectives.iter()
             .map(|(workload, round, seconds)| json!([workload, round, seconds.map(us)]))
@@ -268,9 +331,22 @@ pub(crate) fn of_report(report: &Report, singles: &[u64]) -> Value {
     points.iter().map(|runs| runs.iter().map(of_run).collect::<Value>()).collect()
 }
 
+/// The parts of flows' completion times, in the order in which they are drawn: their names, those in sentences, and what
+/// they are.
+pub(crate) fn parts(report: &Report) -> Value {
+    let mut parts: Vec<&FlowPart> = Vec::new();
+    for part in report.runs().flat_map(|run| &run.detail.hurt).flat_map(|flow| &flow.parts) {
+        if !parts.iter().any(|known| known.name == part.name) {
+            parts.push(part);
+        }
+    }
+    parts.iter().map(|part| json!([part.name, part.long, part.meaning])).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Held;
 
     #[test]
     fn the_first_seeds_are_shown_from_inside() {
@@ -306,13 +382,14 @@ mod tests {
             queue: "b".into(),
             reason: "full".into(),
             flow: "flow 1".into(),
+            is_reply: true,
             bytes: 3,
             queue_bytes: 7,
             threshold: Some(8.4),
             used_bytes,
             holders: Some(holders),
         };
-        let held = |name: &str| vec![Holder { name: name.to_owned(), class: 1, bytes: 5 }];
+        let held = |name: &str| Held { at_s: 0.25, parts: vec![Holder { name: name.to_owned(), class: 1, bytes: 5 }] };
         let detail = Detail {
             queues: vec![series("a", 900), series("b", 30)],
             drops: vec![drop(0.5, 100, 0), drop(0.5001, 200, 1)],
@@ -321,9 +398,9 @@ mod tests {
         };
         let map = map(&detail, 160);
         assert_eq!((&map["queues"][0]["name"], &map["queues"][1]["name"]), (&json!("b"), &json!("a")));
-        let told = json!([500_100.0, "flow 1", 3, "full", 7, 8, 200]);
-        assert_eq!(map["queues"][0]["drops"], json!([[80, [["full", 2]], 1, told]]));
-        assert_eq!(map["holders"], json!({ "1": [["flow 2", 1, 5]] }), "others are not in the page");
+        let told = json!([500_100.0, "flow 1", 3, "full", 7, 8, 200, true]);
+        assert_eq!(map["queues"][0]["drops"], json!([[80, [["full", 2]], 1, told, null]]));
+        assert_eq!(map["holders"], json!({ "1": [250_000.0, [["flow 2", 1, 5]]] }), "others are not in the page");
         let threshold = |bin: usize| map["queues"][0]["threshold"][bin].clone();
         assert_eq!([threshold(79), threshold(80), threshold(81)], [10, 8, 8].map(|bytes| json!(bytes)));
         // Between two samples the queue is as long as at the first.
@@ -334,16 +411,31 @@ mod tests {
     #[test]
     fn lengths_between_the_drops_of_a_queue_that_was_not_sampled_are_unknown() {
         let drop = |at_s, queue_bytes| DropPoint { at_s, queue: "q".into(), queue_bytes, ..DropPoint::default() };
-        let losses =
-            vec![(0.25, "on a\u{2192}b".into()), (0.25, "on b\u{2192}a".into()), (0.75, "on a\u{2192}b".into())];
+        let loss = |at_s, place: &str, flow: &str| LossPoint {
+            at_s,
+            place: place.into(),
+            flow: flow.into(),
+            workload: "web".into(),
+        };
+        let losses = vec![
+            loss(0.25, "on a\u{2192}b", "flow 1"),
+            loss(0.25, "on b\u{2192}a", "flow 2"),
+            loss(0.25, "on b\u{2192}a", "flow 2"),
+            loss(0.75, "on a\u{2192}b", "flow 1"),
+        ];
         let detail = Detail { drops: vec![drop(0.5, 70), drop(1.0, 50)], losses, ..Detail::default() };
         let map = map(&detail, 4);
+        assert_eq!(map["queues"][0]["drops"][0][4], json!([[500_000.0, 70, null]]));
         assert_eq!(map["queues"][0]["longest"], json!([null, null, 70, 50]));
         assert_eq!((&map["queues"][0]["sampled"], &map["queues"][0]["lost"]), (&json!(false), &json!(false)));
         // What links lost is a row of its own, behind the queues.
         let lost = &map["queues"][1];
         assert_eq!((&lost["name"], &lost["lost"]), (&json!("failed links"), &json!(true)));
-        let by_link = json!([["on a\u{2192}b", 1], ["on b\u{2192}a", 1]]);
-        assert_eq!(lost["drops"], json!([[1, by_link, null, null], [3, [["on a\u{2192}b", 1]], null, null]]));
+        let by_link = json!([["on a\u{2192}b", 1], ["on b\u{2192}a", 2]]);
+        assert_eq!(lost["drops"][0], json!([1, by_link, null, null, [["web", 3, [["flow 2", 2], ["flow 1", 1]]]]]));
+        assert_eq!(lost["drops"][1], json!([3, [["on a\u{2192}b", 1]], null, null, [["web", 1, [["flow 1", 1]]]]]));
+        // Of many drops of one cell some are drawn, the first and the last among them.
+        let many = |count: usize| lengths(&vec![0; count], &detail).as_array().unwrap().len();
+        assert_eq!([many(1), many(2), many(4), many(900)], [1, 2, 4, 4]);
     }
 }

@@ -56,7 +56,7 @@ fn notes(report: &Report) -> String {
     let seeds = seeds::all(report);
     if seeds::are_several(report) {
         notes += &format!(
-            "<span id=\"seed-note\"> Means over seeds ({}) &plusmn; half their 95% confidence interval.</span>",
+            "<span id=\"seed-note\"> Means over seeds ({}) &plusmn; half-width of the 95% confidence interval.</span>",
             escape(&seeds::names(&seeds))
         );
     }
@@ -64,7 +64,8 @@ fn notes(report: &Report) -> String {
         let first = escape(&first.label);
         notes += &format!(" Below them: the difference from <span class=\"baseline\">{first}</span>");
         notes += &if measures::are_paired(report) {
-            significance(&measures::columns(report), report.points.len())
+            let all = significance(&measures::columns(report), report.points.len());
+            format!("<span id=\"significance-note\">{all}</span>")
         } else {
             ", of one seed, which does not tell whether it is significant.".to_owned()
         };
@@ -78,16 +79,30 @@ fn significance(columns: &[Column], points: usize) -> String {
     let pairs = || (0..baselines).flat_map(|base| (0..points).map(move |point| (base, point)));
     let all = columns.iter().flat_map(|column| pairs().filter_map(|(base, point)| column.difference(base, point)));
     let verdicts: Vec<Verdict> = all.map(|difference| difference.verdict).collect();
+    let mut neutral = columns.iter().filter(|column| !column.measure.less_is_better);
+    let differs = |column: &Column| {
+        pairs().filter_map(|(base, point)| column.difference(base, point)).any(|of| column.said(&of).1 != 0)
+    };
+    let neutral = neutral.any(differs);
     let any = |one, other| verdicts.contains(&one) || verdicts.contains(&other);
     let mut notes = ", seed by seed, as a share of its mean".to_owned();
     if columns.iter().any(|column| !column.has_shares()) {
         notes += ", or as it is, for measures that are 0 in some run";
     }
-    notes += if any(Verdict::Better, Verdict::Worse) {
-        ". <i>Better</i> and <i>worse</i> stand where the 95% confidence interval of the difference excludes zero; \
-         elsewhere there is no significant difference."
+    let words = match (any(Verdict::Better, Verdict::Worse), neutral) {
+        (true, true) => {
+            "<i>Better</i> and <i>worse</i>, and <i>higher</i> and <i>lower</i> of what is neither good nor bad,"
+        }
+        (true, false) => "<i>Better</i> and <i>worse</i>",
+        (false, _) => "<i>Higher</i> and <i>lower</i>, of what is neither good nor bad,",
+    };
+    notes += &if neutral || any(Verdict::Better, Verdict::Worse) {
+        format!(
+            ". {words} stand where the 95% confidence interval of the difference excludes zero; elsewhere there is no \
+             significant difference."
+        )
     } else {
-        ". All 95% confidence intervals include zero: there is no significant difference."
+        ". All 95% confidence intervals include zero: there is no significant difference.".to_owned()
     };
     if columns.iter().any(|column| column.best.is_some()) {
         notes += " <i>Best</i> is better than each of the others.";

@@ -40,6 +40,21 @@ pub struct Report {
     pub subtitle: String,
     /// The settings, in the order of the legend; others are compared with the first.
     pub points: Vec<Point>,
+    /// What the settings mean that stand in facts.
+    pub meanings: Vec<Meaning>,
+}
+
+/// What a setting means that stands in a fact, as in `KIND KEY=VALUE...`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Meaning {
+    /// The name of the fact.
+    pub fact: String,
+    /// The kind of thing whose setting it is.
+    pub kind: String,
+    /// The setting.
+    pub key: String,
+    /// What it is for, in a sentence.
+    pub meaning: String,
 }
 
 /// A setting, and its runs.
@@ -98,10 +113,10 @@ pub struct Detail {
     pub queues: Vec<QueueSeries>,
     /// Drops, in order of time.
     pub drops: Vec<DropPoint>,
-    /// Packets lost on links that did not work, or without a route, in order of time: the seconds, and where.
-    pub losses: Vec<(f64, Arc<str>)>,
+    /// Packets lost on links that did not work, or without a route, in order of time.
+    pub losses: Vec<LossPoint>,
     /// Who held buffers, by the numbers of [`DropPoint::holders`].
-    pub holders: Vec<Vec<Holder>>,
+    pub holders: Vec<Held>,
     /// The flows that were hurt most, the worst first.
     pub hurt: Vec<HurtFlow>,
     /// Flows that were traced.
@@ -165,8 +180,10 @@ pub struct DropPoint {
     pub queue: Arc<str>,
     /// Why.
     pub reason: Arc<str>,
-    /// The flow of the packet.
+    /// The flow of the packet, or of the data that it replies to.
     pub flow: Arc<str>,
+    /// Whether it goes back to the flow's sender, as ACKs do.
+    pub is_reply: bool,
     /// The length of the packet.
     pub bytes: u64,
     /// The length of the queue then.
@@ -177,6 +194,28 @@ pub struct DropPoint {
     pub used_bytes: u64,
     /// Who held it: an index of [`Detail::holders`].
     pub holders: Option<usize>,
+}
+
+/// A packet that was lost outside the buffers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LossPoint {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// Where.
+    pub place: Arc<str>,
+    /// The flow of the packet, or of the data that it replies to; may be empty.
+    pub flow: Arc<str>,
+    /// Its workload; may be empty.
+    pub workload: Arc<str>,
+}
+
+/// Who held a buffer at some time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Held {
+    /// When, in seconds: at a drop, or some time before it.
+    pub at_s: f64,
+    /// Everything that waited, in parts.
+    pub parts: Vec<Holder>,
 }
 
 /// A part of a buffer.
@@ -195,16 +234,33 @@ pub struct Holder {
 pub struct HurtFlow {
     /// What it is called.
     pub name: String,
+    /// When it started, in seconds.
+    pub start_s: f64,
     /// Its completion time in seconds.
     pub fct_s: f64,
     /// That on the empty network.
     pub ideal_s: f64,
-    /// The parts of its completion time in seconds, which add up to it; empty if they were not recorded.
-    pub parts: Vec<(String, f64)>,
-    /// Queueing by hop, in seconds.
+    /// The parts of its completion time, which add up to it; empty if they were not recorded.
+    pub parts: Vec<FlowPart>,
+    /// Queueing of the packet that completed it by hop, in seconds.
     pub hops: Vec<(String, f64)>,
-    /// What else is to be said: drops, retransmissions, timeouts.
+    /// Its first drop, as an index of [`Detail::drops`].
+    pub drop: Option<usize>,
+    /// What happened to its packets: drops, retransmissions, timeouts.
     pub note: String,
+}
+
+/// A part of the completion time of a flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowPart {
+    /// Its name in legends and tables.
+    pub name: &'static str,
+    /// Its name in sentences.
+    pub long: &'static str,
+    /// What it is, in a sentence.
+    pub meaning: &'static str,
+    /// How long it was, in seconds.
+    pub seconds: f64,
 }
 
 /// A flow that was traced.

@@ -6,6 +6,7 @@ use crate::{FlowPoint, Report, RunView, number, seeds, timeline};
 use forebay_results::paired::{self, Difference, Sample, Verdict};
 use forebay_results::stats::Interval;
 use serde_json::{Value, json};
+use std::cmp::Ordering;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub(crate) struct Measure {
     of: fn(&RunView) -> Option<f64>,
     /// Flows or queries that it is about and that have not finished.
     unfinished: fn(&RunView) -> u64,
-    /// Whether less is better; otherwise neither is, and nothing is said of differences.
+    /// Whether less is better; otherwise neither is, and a difference is higher or lower.
     pub(crate) less_is_better: bool,
     /// Whether it is left out when every run has 0.
     only_if_any: bool,
@@ -78,7 +79,12 @@ const MEASURES: [Measure; 9] = [
         unfinished: unfinished_long,
         ..Measure::of("Long p50 slowdown", "Median slowdown of finished flows from 1 MB", Kind::Plain, long_p50)
     },
-    Measure::of("Drops", "Packets dropped, for any reason", Kind::Count, drops),
+    Measure::of(
+        "Drops and losses",
+        "Packets dropped in switches and at hosts, and lost on failed links",
+        Kind::Count,
+        drops,
+    ),
     Measure {
         less_is_better: false,
         ..Measure::of("Max occupancy", "Most that any buffer was filled", Kind::Share, occupancy)
@@ -177,6 +183,21 @@ impl Column {
         Some(Difference { verdict, ..difference })
     }
 
+    /// What a difference says, and the number of that in the page's script: below 0 is good, above 0 is bad, except for
+    /// what is neither. Nothing where the interval does not exclude zero.
+    pub(crate) fn said(&self, difference: &Difference) -> (&'static str, i8) {
+        let neutral = if self.measure.less_is_better { None } else { difference.interval.sign() };
+        match (neutral, difference.verdict) {
+            (Some(Ordering::Less), _) => ("lower", -3),
+            (Some(Ordering::Greater), _) => ("higher", 3),
+            (_, Verdict::Better) => (Verdict::Better.word(), -1),
+            (_, Verdict::Worse) => (Verdict::Worse.word(), 1),
+            (_, Verdict::FinishesMore) => (Verdict::FinishesMore.word(), -2),
+            (_, Verdict::FinishesLess) => (Verdict::FinishesLess.word(), 2),
+            _ => ("", 0),
+        }
+    }
+
     /// Whether differences are told as shares of the baseline: for all baselines or for none, so that another one makes
     /// no counts of shares. Of 0 nothing is a share.
     pub(crate) fn has_shares(&self) -> bool {
@@ -240,20 +261,13 @@ pub(crate) fn of_report(report: &Report, single: &[u64]) -> Value {
         let difference = |baseline: usize, point: usize| {
             let Some(difference) = column.difference(baseline, point) else { return Value::Null };
             let Interval { mean, half } = scaled(&difference.interval);
-            let verdict = match difference.verdict {
-                Verdict::Better => -1,
-                Verdict::Worse => 1,
-                Verdict::FinishesMore => -2,
-                Verdict::FinishesLess => 2,
-                Verdict::Undecided => 0,
-            };
+            let (_, verdict) = column.said(&difference);
             let text = unescaped(&column.text_of(&difference, baseline));
             json!([significant(mean, 7), half.map(|half| significant(half, 7)), verdict, text])
         };
         json!({
             "name": column.measure.name,
             "kind": column.measure.kind.name(),
-            "less": column.measure.less_is_better,
             "best": column.best,
             "share": column.has_shares(),
             "texts": column.means.iter().map(|mean| mean.as_ref().map(|mean| unescaped(&number::interval(column.measure.kind, mean)))).collect::<Value>(),
@@ -333,6 +347,9 @@ mod tests {
         let column = column_of(&report, "Max occupancy");
         assert_eq!((column.difference(0, 1).unwrap().verdict, column.best), (Verdict::Undecided, None));
         assert!((column.difference(0, 1).unwrap().interval.mean - 0.7).abs() < 1e-12);
+        // It is significant nevertheless.
+        let said = |from, to| column.said(&column.difference(from, to).unwrap());
+        assert_eq!([said(0, 1), said(1, 0), said(0, 0)], [("higher", 3), ("lower", -3), ("", 0)]);
     }
 
     #[test]

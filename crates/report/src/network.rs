@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 const MOST_IN_ROW: usize = 96;
 const WIDTH: f64 = 960.0;
 const ROW: f64 = 74.0;
-/// Failures whose times stand in the drawing; all of them stand below it, up to the second number.
-const MOST_TIMES: usize = 4;
+/// Failures that are told below the drawing, and numbered in it.
 const MOST_TOLD: usize = 24;
+/// About how wide a letter of a name is.
+const LETTER: f64 = 6.2;
 
 /// The class of what fails.
 fn class_of(changes: &[(f64, bool)]) -> &'static str {
@@ -76,7 +77,7 @@ pub(crate) fn drawing(network: &NetworkView) -> String {
             1.0 + 1.5 * link.rate_bps / fastest
         );
     }
-    let in_row = |level: u32| network.nodes.iter().filter(|node| node.level == level).count();
+    let in_row = |level: u32| network.nodes.iter().filter(|node| node.level == level).count().min(MOST_IN_ROW);
     for (node, place) in network.nodes.iter().zip(&places) {
         let Some((x, y)) = place else { continue };
         let (size, class) = if node.is_host { (5.0, "host") } else { (9.0, "switch") };
@@ -90,37 +91,67 @@ pub(crate) fn drawing(network: &NetworkView) -> String {
             2.0 * size,
             escape(&node.name)
         );
-        if in_row(node.level) <= 16 {
-            let below = if node.is_host { 18.0 } else { -14.0 };
-            let _ = write!(text, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + below, escape(&node.name));
+        // Cables leave hosts upwards and switches up and down: names stand where none do, if there is room.
+        let room = WIDTH / in_row(node.level) as f64;
+        let long = LETTER * node.name.chars().count() as f64;
+        let (dx, dy, anchor) = if node.is_host { (0.0, 18.0, "middle") } else { (14.0, 4.0, "start") };
+        let needed = if node.is_host { long } else { 2.0 * (long + dx) };
+        if needed <= room {
+            let (x, y) = (x + dx, y + dy);
+            let style = format!("style=\"text-anchor:{anchor}\"");
+            let _ = write!(text, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{}</text>", escape(&node.name));
         }
     }
-    text += &times(network, &places);
+    text += &rates(network, &places);
+    text += &marks(network, &places);
     text + "</svg>"
 }
 
-/// When cables and nodes fail, beside the first few of them.
-fn times(network: &NetworkView, places: &[Option<(f64, f64)>]) -> String {
+/// The numbers of what fails, on it: the words below the drawing have the same.
+fn marks(network: &NetworkView, places: &[Option<(f64, f64)>]) -> String {
     let place = |node: usize| places.get(node).copied().flatten();
-    let cables =
-        network.links.iter().filter(|link| !link.changes.is_empty()).enumerate().filter_map(|(number, link)| {
-            let ((ax, ay), (bx, by)) = (place(link.a)?, place(link.b)?);
-            // Cables cross in the middle: words beside neighbours stand at other heights.
-            let share = [0.5, 0.35, 0.65][number % 3];
-            Some((ax + share * (bx - ax), ay + share * (by - ay), 7.0, &link.changes))
-        });
-    let nodes = (0..network.nodes.len()).map(|node| (node, &network.nodes[node].changes));
-    let nodes = nodes.filter(|(_, changes)| !changes.is_empty());
-    let nodes = nodes.filter_map(|(node, changes)| place(node).map(|(x, y)| (x, y, 14.0, changes)));
+    let nodes = (0..network.nodes.len()).filter(|node| !network.nodes[*node].changes.is_empty());
+    let nodes = nodes.map(|node| place(node).map(|(x, y)| (x - 20.0, y)));
+    let cables = network.links.iter().filter(|link| !link.changes.is_empty()).enumerate();
+    let cables = cables.map(|(number, link)| {
+        let ((ax, ay), (bx, by)) = (place(link.a)?, place(link.b)?);
+        // Cables cross in the middle: numbers on neighbours stand at other heights.
+        let share = [0.5, 0.35, 0.65][number % 3];
+        Some((ax + share * (bx - ax), ay + share * (by - ay)))
+    });
     let mut text = String::new();
-    for (x, y, gap, changes) in nodes.chain(cables).take(MOST_TIMES) {
-        let (x, anchor) = if x < WIDTH / 2.0 { (x + gap, "start") } else { (x - gap, "end") };
+    for (number, place) in nodes.chain(cables).enumerate().take(MOST_TOLD) {
+        let Some((x, y)) = place else { continue };
         let _ = write!(
             text,
-            "<text class=\"time\" x=\"{x:.1}\" y=\"{:.1}\" style=\"text-anchor:{anchor}\">{}</text>",
-            y + 4.0,
-            told(changes)
+            "<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7\"/><text class=\"mark\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+            y + 3.5,
+            number + 1
         );
+    }
+    text
+}
+
+/// The rates of the links between neighbouring rows, at the left edge.
+fn rates(network: &NetworkView, places: &[Option<(f64, f64)>]) -> String {
+    let place = |node: usize| places.get(node).copied().flatten();
+    let mut rows: Vec<(f64, f64, f64)> = Vec::new();
+    for link in &network.links {
+        let (Some((_, ay)), Some((_, by))) = (place(link.a), place(link.b)) else { continue };
+        let middle = (ay + by) / 2.0;
+        match rows.iter_mut().find(|(y, ..)| *y == middle) {
+            Some((_, least, most)) => (*least, *most) = (least.min(link.rate_bps), most.max(link.rate_bps)),
+            None => rows.push((middle, link.rate_bps, link.rate_bps)),
+        }
+    }
+    let mut text = String::new();
+    for (y, least, most) in rows {
+        let rate = if least == most {
+            number::rate(most)
+        } else {
+            format!("{} to {}", number::rate(least), number::rate(most))
+        };
+        let _ = write!(text, "<text class=\"rate\" x=\"2\" y=\"{:.1}\">{rate}</text>", y + 4.0);
     }
     text
 }
@@ -138,7 +169,9 @@ pub(crate) fn section(network: &NetworkView) -> String {
     let more: usize = crowded.map(|count| count - MOST_IN_ROW).sum();
     let more = if more > 0 { format!(" {more} more nodes are not drawn.") } else { String::new() };
     let failures = failures(network);
-    let mut said = failures.iter().take(MOST_TOLD).map(|failure| format!(" {}", escape(failure))).collect::<String>();
+    let told = failures.iter().take(MOST_TOLD).zip(1..);
+    let mut said =
+        told.map(|(failure, number)| format!(" <b>{number}</b>&nbsp;{}", escape(failure))).collect::<String>();
     if failures.len() > MOST_TOLD {
         said += &format!(" And {} more failures.", failures.len() - MOST_TOLD);
     }
@@ -154,7 +187,7 @@ mod tests {
     use crate::{LinkView, NodeView};
 
     #[test]
-    fn failures_stand_in_the_drawing_and_below_it() {
+    fn failures_are_numbered_in_the_drawing_and_told_below_it() {
         let node =
             |name: &str, level| NodeView { name: name.into(), level, is_host: level == 0, ..NodeView::default() };
         let changes = vec![(0.002, false), (0.003, true)];
@@ -167,11 +200,13 @@ mod tests {
             ],
         };
         let section = section(&network);
-        let times: Vec<&str> =
-            section.split("class=\"time\"").skip(1).map(|rest| rest.split(['>', '<']).nth(1).unwrap()).collect();
-        assert_eq!(times, ["fails at 500 ms", "fails at 2.00 ms, is back at 3.00 ms"]);
+        let marks = section.split("<text class=\"mark\"").skip(1).map(|rest| rest.split(['>', '<']).nth(1).unwrap());
+        assert_eq!(marks.collect::<Vec<_>>(), ["1", "2"]);
+        assert!(section.contains(">1 Gb/s</text>"), "{section}");
         assert!(
-            section.contains(">top fails at 500 ms. a \u{2013} top fails at 2.00 ms, is back at 3.00 ms.</span>"),
+            section.contains(
+                "<b>1</b>&nbsp;top fails at 500 ms. <b>2</b>&nbsp;a \u{2013} top fails at 2.00 ms, is back at 3.00 ms.</span>"
+            ),
             "{section}"
         );
         assert_eq!(section.matches("fails\"").count(), 2, "one cable and one node");

@@ -59,6 +59,11 @@ pub(crate) fn difference(kind: Kind, difference: &Difference, baseline: Option<I
     format!("{sign}{}{unit}", interval(kind, &scaled))
 }
 
+/// A rate.
+pub(crate) fn rate(bps: f64) -> String {
+    if bps >= 1e9 { format!("{} Gb/s", bps / 1e9) } else { format!("{} Mb/s", bps / 1e6) }
+}
+
 /// What a run cost.
 pub(crate) fn amount(amount: Amount) -> String {
     match amount {

@@ -49,7 +49,12 @@ pub(crate) fn interval(values: impl Iterator<Item = Option<f64>>) -> Value {
 /// An interval for the page's script.
 pub(crate) fn pair(interval: &Interval) -> Value {
     use crate::stats::significant;
-    json!([significant(interval.mean, 7), interval.half.map(|half| significant(half, 4))])
+    // Four digits are enough, unless they would be rounded to other three than all of them.
+    let short = |half: f64| {
+        let few = significant(half, 4);
+        if significant(few, 3) == significant(half, 3) { few } else { significant(half, 7) }
+    };
+    json!([significant(interval.mean, 7), interval.half.map(short)])
 }
 
 /// Seeds for people: 1 to 5, or 1, 7, 9.
@@ -84,6 +89,12 @@ mod tests {
         assert_eq!(single(&report(400, 3)), [1]);
         assert!(single(&report(401, 3)).is_empty());
         assert!(single(&report(5, 1)).is_empty());
+    }
+
+    #[test]
+    fn halves_are_not_rounded_twice() {
+        let half = |half| pair(&Interval { mean: 1.0, half: Some(half) })[1].as_f64();
+        assert_eq!([half(183.4567), half(183.62), half(6.353_103)], [Some(183.4567), Some(183.6), Some(6.353)]);
     }
 
     #[test]

@@ -57,6 +57,29 @@ fn some_of(values: &[&str]) -> String {
     format!("{}{more}", values[..values.len().min(MOST)].join(", "))
 }
 
+/// A fact whose settings say what they mean when asked.
+fn explained(report: &Report, fact: &str, text: &str) -> String {
+    let mut kind = "";
+    let mut word = |word: &str| {
+        let Some((key, value)) = word.split_once('=') else {
+            // Lists have values of their own behind spaces.
+            if word.starts_with(|first: char| first.is_ascii_alphabetic()) {
+                kind = report.meanings.iter().find(|of| of.kind == word).map_or("", |of| &of.kind);
+            }
+            return escape(word);
+        };
+        match report
+            .meanings
+            .iter()
+            .find(|of| (of.fact.as_str(), of.kind.as_str(), of.key.as_str()) == (fact, kind, key))
+        {
+            Some(of) => format!("<abbr title=\"{}\">{}</abbr>={}", escape(&of.meaning), escape(key), escape(value)),
+            None => escape(word),
+        }
+    };
+    text.split(' ').map(&mut word).collect::<Vec<_>>().join(" ")
+}
+
 const MISSING: &str = "\u{2013}";
 
 /// The facts: those that all points share as a list, those that tell them apart as a table, unless they are the points'
@@ -75,13 +98,13 @@ pub(crate) fn facts(report: &Report) -> String {
     if !same.is_empty() {
         out += "<dl class=\"facts\">";
         for (name, values) in same {
-            let value = values[0].as_deref().unwrap_or_default();
-            out += &format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value));
+            let value = explained(report, name, values[0].as_deref().unwrap_or_default());
+            out += &format!("<div><dt>{}</dt><dd>{value}</dd></div>", escape(name));
         }
         out += "</dl>";
     }
     if !different.is_empty() {
-        out += &by_name(report, &different);
+        out += &by_name(report, &different, |name, cell| explained(report, name, cell));
     }
     out
 }
@@ -99,8 +122,8 @@ pub(crate) fn costs(report: &Report) -> String {
     };
     let columns: Vec<(&str, Vec<Option<String>>)> =
         names.into_iter().map(|name| (name, report.points.iter().map(|point| mean(point, name)).collect())).collect();
-    let note = if seeds::are_several(report) { "<p class=\"note\">Means over seeds.</p>" } else { "" };
-    by_name(report, &columns) + note
+    let note = if seeds::are_several(report) { "<p class=\"note\">Means over all seeds.</p>" } else { "" };
+    by_name(report, &columns, |_, cell| escape(cell)) + note
 }
 
 impl Amount {
@@ -120,7 +143,7 @@ impl Amount {
 }
 
 /// A table with a row per point and a column per name.
-fn by_name(report: &Report, columns: &[(&str, Vec<Option<String>>)]) -> String {
+fn by_name(report: &Report, columns: &[(&str, Vec<Option<String>>)], written: impl Fn(&str, &str) -> String) -> String {
     let header: Vec<&str> = ["Run"].into_iter().chain(columns.iter().map(|(name, _)| *name)).collect();
     let rows: Vec<Vec<&str>> = report
         .points
@@ -131,7 +154,7 @@ fn by_name(report: &Report, columns: &[(&str, Vec<Option<String>>)]) -> String {
             [point.label.as_str()].into_iter().chain(values).collect()
         })
         .collect();
-    table(&header, &rows)
+    table(&header, &rows, written)
 }
 
 /// The most rows that a table has of points with several seeds; the rest is in the runs' own files.
@@ -177,7 +200,7 @@ pub(crate) fn further(report: &Report) -> String {
             "<details{}><summary>{} <small>{count}</small></summary>{}</details>",
             if rows.len() <= 12 { " open" } else { "" },
             escape(key.0),
-            table(&header, &rows)
+            table(&header, &rows, |_, cell| escape(cell))
         );
     }
     out
@@ -189,7 +212,8 @@ fn is_number(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit()) || matches!(text, "" | "\u{2013}" | "NaN" | "inf")
 }
 
-fn table(header: &[&str], rows: &[Vec<&str>]) -> String {
+/// A table; `written` makes HTML of the cell of a column.
+fn table(header: &[&str], rows: &[Vec<&str>], written: impl Fn(&str, &str) -> String) -> String {
     let numbers: Vec<bool> = (0..header.len())
         .map(|column| column > 0 && rows.iter().all(|row| row.get(column).is_none_or(|cell| is_number(cell))))
         .collect();
@@ -202,7 +226,7 @@ fn table(header: &[&str], rows: &[Vec<&str>]) -> String {
     for row in rows {
         out += "<tr>";
         for (column, cell) in row.iter().enumerate() {
-            out += &format!("<td{}>{}</td>", class(column), escape(cell));
+            out += &format!("<td{}>{}</td>", class(column), written(header[column], cell));
         }
         out += "</tr>";
     }
@@ -212,7 +236,7 @@ fn table(header: &[&str], rows: &[Vec<&str>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NamedTable;
+    use crate::{Meaning, NamedTable};
 
     fn run(facts: &[(&str, &str)], rows: &[&str]) -> RunView {
         RunView {
@@ -246,6 +270,24 @@ mod tests {
             ("abm", vec![run(&[("policy", "abm")], &[])]),
         ]));
         assert_eq!(html, "");
+    }
+
+    #[test]
+    fn settings_say_what_they_mean() {
+        let meaning = Meaning {
+            fact: "policy".into(),
+            kind: "dt".into(),
+            key: "alpha".into(),
+            meaning: "The share <of> what is free.".into(),
+        };
+        let told = |policy: &str| {
+            let points = vec![("a", vec![run(&[("policy", policy)], &[])])];
+            facts(&Report { meanings: vec![meaning.clone()], ..report(points) })
+        };
+        let html = told("dt alpha=[8.0, 1.0] r=0");
+        let written = "dt <abbr title=\"The share &lt;of&gt; what is free.\">alpha</abbr>=[8.0, 1.0] r=0";
+        assert!(html.contains(written), "{html}");
+        assert!(told("cs alpha=1").contains("<dd>cs alpha=1</dd>"));
     }
 
     #[test]
@@ -287,6 +329,6 @@ mod tests {
         let run = |events: f64| RunView { cost: vec![("events".into(), Amount::Count(events))], ..RunView::default() };
         let html = costs(&report(vec![("a", vec![run(1_000.0), run(3_000.0)]), ("b", vec![run(5.0)])]));
         assert!(html.contains("<td>a</td><td class=\"number\">2,000</td>"), "{html}");
-        assert!(html.contains("Means over seeds."));
+        assert!(html.contains("Means over all seeds."));
     }
 }

@@ -3,7 +3,7 @@
 //! Needs `chromium`. Where it is missing the tests pass without looking, unless `FOREBAY_TEST` is 1, as in `./test`.
 
 use crate::synthetic;
-use forebay_report::{Point, Report, RunView, page};
+use forebay_report::{LossPoint, Point, Report, RunView, page};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -95,20 +95,23 @@ fn assert_inside(outcome: &Value) {
     assert!(outcome["map"]["cells"].as_u64().unwrap() > 5, "{}", outcome["map"]);
     // It begins with the worst stretch, and a click on a red bar explains that one.
     for text in [map("first"), map("clicked")] {
-        assert!(text.contains("dropped: ") && text.contains("Who held the buffer when this was dropped"), "{text}");
+        assert!(text.contains("dropped: ") && text.contains("Who held the buffer at "), "{text}");
         assert!(text.contains("All of class 1") && text.contains("flow 3 (incast"), "{text}");
     }
     assert_ne!(map("first"), map("clicked"));
     assert!(!map("clicked").starts_with(map("moved")), "the arrow keys move");
-    assert!(map("drop").contains("The queue had ") && map("drop").contains("; its threshold was "), "{}", map("drop"));
+    assert!(map("drop").contains("The queue had ") && map("drop").contains("its threshold "), "{}", map("drop"));
     assert!(outcome["worst"].as_str().unwrap().contains("3 dropped, 3 sent again"), "{}", outcome["worst"]);
     assert!(outcome["map"]["changes"].as_u64().unwrap() >= 3, "failures are marked on every time axis");
     assert_eq!(outcome["covered"], 0, "names of failures cover something");
     assert_eq!(outcome["hurt"], serde_json::json!([50, 10]), "five parts of ten flows");
     let tip = outcome["tips"]["hurt"].as_str().unwrap();
-    assert!(tip.contains("timeout") && tip.contains("queueing at leaf0"), "{tip}");
+    assert!(tip.contains("timeout") && tip.contains("at leaf0"), "{tip}");
     assert_eq!((&outcome["lines"]["traced"], &outcome["collectives"]), (&3.into(), &15.into()));
     assert_eq!(outcome["network"], serde_json::json!([12, 3]), "a switch and two cables fail");
+    // A click on a flow leads to its drop.
+    let own = outcome["ownDrop"].as_str().unwrap();
+    assert!(own.starts_with("The first of this flow: at ") && own.contains("flow 9"), "{own}");
 }
 
 #[test]
@@ -181,12 +184,21 @@ fn seeds_and_baselines_can_be_chosen() {
     // What is decided stands above the table, for all seeds and the chosen baseline.
     let verdicts = |step: &str| outcome["verdicts"][step].as_str().unwrap();
     assert!(
-        verdicts("written")
-            .contains("fb against dt alpha=1: better (short p50 slowdown, drops). No significant difference"),
+        verdicts("written").contains(
+            "fb against dt alpha=1: better (short p50 slowdown, drops and losses); lower (max occupancy). No significant difference"
+        ),
         "{}",
         verdicts("written")
     );
-    assert_eq!((verdicts("seed"), verdicts("again")), ("", verdicts("written")));
+    assert_eq!(verdicts("again"), verdicts("written"));
+    assert!(verdicts("seed").contains("Seed 1 alone does not tell"), "{}", verdicts("seed"));
+    // Captions follow the choice.
+    let note = |step: &str, id: &str| outcome["captions"][step][id].as_str().unwrap().to_owned();
+    for (id, words) in [("drops", "95% confidence interval"), ("occupancy", "means over seeds")] {
+        assert!(note("written", id).contains(words) && !note("seed", id).contains(words), "{}", note("seed", id));
+    }
+    assert!(note("seed", "difference").contains("of all 4 seeds, whatever seed is chosen"));
+    assert!(!outcome["notes"]["seed"].as_str().unwrap().contains("excludes zero"), "{}", outcome["notes"]);
     assert!(verdicts("baseline").contains("dt alpha=1 against fb"), "{}", verdicts("baseline"));
     assert!(outcome["notes"]["seed"].as_str().unwrap().contains("Seed 1 alone"), "{}", outcome["notes"]);
     assert!(outcome["notes"]["baseline"].as_str().unwrap().contains("difference from fb"), "{}", outcome["notes"]);
@@ -206,8 +218,14 @@ fn as_readers_have_it() -> Report {
         report.points.iter_mut().enumerate().flat_map(|(at, point)| point.seeds.iter_mut().map(move |run| (at, run)))
     {
         run.detail.queues.clear();
-        run.detail.losses =
-            (0..50).map(|number| (0.012 + 1e-6 * f64::from(number), "on leaf0\u{2192}spine1".into())).collect();
+        run.detail.losses = (0..50)
+            .map(|number| LossPoint {
+                at_s: 0.012 + 1e-6 * f64::from(number),
+                place: "on leaf0\u{2192}spine1".into(),
+                flow: format!("flow {}", number % 20).into(),
+                workload: "incast".into(),
+            })
+            .collect();
         if (point, run.seed) == (0, 1) {
             run.detail.drops.clear();
             run.detail.losses.clear();
@@ -242,15 +260,17 @@ fn a_reader_finds_the_drops_their_thresholds_and_the_failure() {
     assert!(map("unknown") == 6 && map("lines") == 0 && map("dots") > 0, "{}", outcome["map"]);
     let text = |key: &str| outcome["map"][key].as_str().unwrap();
     assert!(text("first").contains("the length was not recorded"), "{}", text("first"));
-    assert!(text("drop").contains("; its threshold was ") && text("drop").contains("flow 9"), "{}", text("drop"));
+    assert!(text("drop").contains("its threshold ") && text("drop").contains("flow 9"), "{}", text("drop"));
     assert!(outcome["map"]["keys"].to_string().contains("Length not recorded"), "{}", outcome["map"]["keys"]);
     // What links lost is the last row.
     assert!(
-        outcome["map"]["names"].to_string().contains("\"failed links\",\"50 lost\""),
+        outcome["map"]["names"].to_string().contains("\"failed links and switches\",\"50 lost\""),
         "{}",
         outcome["map"]["names"]
     );
-    assert!(text("last").starts_with("failed links"), "{}", text("last"));
+    assert!(text("last").starts_with("failed links and switches"), "{}", text("last"));
+    let losers = text("losers");
+    assert!(losers.contains("All of incast11100.0%") && losers.contains("other flows of incast3"), "{losers}");
     // Another baseline changes no mean, and makes no counts of shares.
     assert_eq!(outcome["means"]["written"], outcome["means"]["baseline"]);
     assert_eq!(outcome["means"]["written"][0][5], "435 \u{b1} 0.92");
@@ -279,11 +299,9 @@ fn empty_runs_give_a_page_that_says_so() {
     let points = vec![point("a"), point("b")];
     let Some(dom) = dom(&page(&Report { title: "Empty".into(), points, ..Report::default() })) else { return };
     assert_no_errors(&dom);
-    assert!(
-        dom.contains(
-            "Not recorded in these runs: flows, queries, drops by reason, buffer occupancy, buffers over time."
-        )
-    );
+    assert!(dom.contains(
+        "Not recorded in these runs: flows, queries, drops and losses by reason, buffer occupancy, buffers over time."
+    ));
     assert!(!dom.contains("<figure"));
 }
 

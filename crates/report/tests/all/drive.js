@@ -38,12 +38,13 @@ addEventListener("load", () => {
     outcome.notes[step] = document.querySelector("#comparison .note").textContent;
     const map = document.querySelector("#map svg.heat");
     outcome.maps[step] = map && [...map.outerHTML].reduce((hash, letter) => (hash * 31 + letter.charCodeAt(0)) % 1000003, 7);
-    outcome.means[step] = [...document.querySelectorAll("#compare tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.firstChild.textContent.trim()));
+    outcome.means[step] = [...document.querySelectorAll("#compare tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.firstChild.textContent.replace(/\u00a0/g, " ").trim()));
     outcome.differences[step] = [...document.querySelectorAll("#compare tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => (cell.querySelector("small") || cell).textContent));
     outcome.abouts[step] = Object.fromEntries([...document.querySelectorAll("figure")].map((figure) => [figure.id, figure.querySelector(".about").textContent.trim()]));
+    outcome.captions[step] = Object.fromEntries([...document.querySelectorAll("figure")].map((figure) => [figure.id, figure.querySelector(":scope > .note").textContent]));
     outcome.rows[step] = [...document.querySelectorAll("#difference svg.plot text.label")].map((text) => text.textContent);
   };
-  Object.assign(outcome, { tables: {}, verdicts: {}, notes: {}, rows: {}, maps: {}, means: {}, differences: {}, abouts: {} });
+  Object.assign(outcome, { tables: {}, verdicts: {}, notes: {}, rows: {}, maps: {}, means: {}, differences: {}, abouts: {}, captions: {} });
   outcome.intervals = count("difference", "path.span");
   outcome.whiskers = count("drops", "path.whisker");
   // Bands, in every scale; a tip on them has their ends.
@@ -137,6 +138,7 @@ addEventListener("load", () => {
   const red = [...document.querySelectorAll("#map rect.dropped")].pop().getBoundingClientRect();
   plotOf("map").dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: red.left + 1, clientY: red.bottom - 1 }));
   outcome.map.clicked = held().textContent;
+  outcome.map.losers = (held().querySelector(".holders") || { textContent: "" }).textContent;
   // The keyboard follows the click.
   for (let times = 0; times < 3; times++) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
   outcome.map.moved = held().querySelector("h4").textContent;
@@ -153,6 +155,9 @@ addEventListener("load", () => {
   outcome.hurt = [count("hurt", "rect.bar"), document.querySelectorAll("#hurt tbody tr").length];
   document.querySelector("#hurt rect.target").dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
   outcome.tips.hurt = tip.textContent;
+  const leads = document.querySelector("#hurt rect.link");
+  if (leads) leads.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  outcome.ownDrop = leads ? document.querySelector("#map .held .drop").textContent : "";
   outcome.worst = document.querySelector("#hurt .worst").textContent;
   outcome.lines.traced = count("traced", "path.line");
   outcome.collectives = count("collectives", "circle");

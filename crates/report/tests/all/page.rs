@@ -75,7 +75,8 @@ fn hostile_names_stay_names() {
         cost: vec![(nasty.into(), Amount::Count(1.0))],
     };
     let point = Point { label: nasty.into(), seeds: vec![run.clone(), RunView { seed: 2, ..run }] };
-    let report = Report { title: nasty.into(), subtitle: nasty.into(), points: vec![point.clone(), point] };
+    let report =
+        Report { title: nasty.into(), subtitle: nasty.into(), points: vec![point.clone(), point], ..Report::default() };
     let html = page(&report);
     assert!(!html.contains("<script>alert") && !html.contains("<!--"));
     let harmless = page(&Report::default());
