@@ -57,7 +57,7 @@ def test_a_table_outlives_its_result():
 def test_all_tables_are_those_of_the_files(result, tmp_path):
     result.save(tmp_path / "run")
     names = sorted(path.stem for path in (tmp_path / "run").glob("*.parquet"))
-    assert len(names) == 22
+    assert len(names) == 23
     for name in names:
         saved = pq.read_table(tmp_path / "run" / f"{name}.parquet")
         own = pa.table(getattr(result, name))

@@ -465,7 +465,9 @@ fn pages_of_one_run_of_several_and_of_a_sweep() {
     let sweep = page("report sweep", "sweep/report.html");
     assert!(sweep.contains(">alpha=0.5</th>") && sweep.contains(">alpha=2</th>"));
     assert!(sweep.contains("<dt>seed</dt><dd>1 to 2</dd>") && sweep.contains("Means over seeds (1 to 2)"));
-    assert!(sweep.contains("the difference from <span class=\"baseline\">alpha=0.5</span>, seed by seed"));
+    assert!(sweep.contains(
+        "the difference from <span class=\"baseline\">alpha=0.5</span><span id=\"significance-note\">, seed by seed"
+    ));
     assert!(!sweep.contains("CPU seconds") && sweep.contains("packet-hops"));
     let point = page("report sweep/alpha=2", "sweep/alpha=2/report.html");
     assert!(
