@@ -27,7 +27,7 @@ fn frame(source: u8, destination: u8, dscp: u8, bytes: usize) -> Vec<u8> {
 }
 
 /// A capture, in 2026, of frames that come at these microseconds.
-fn capture(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn capture(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
     let mut file = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1]);
     for (us, frame) in frames {
@@ -38,7 +38,7 @@ fn capture(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// The times (in nanoseconds) and frames of a capture that the switch has written.
-fn read(path: &Path) -> Vec<(u32, Vec<u8>)> {
+pub(crate) fn read(path: &Path) -> Vec<(u32, Vec<u8>)> {
     let file = std::fs::read(path).unwrap();
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     assert_eq!(word(0), 0xa1b2_3c4d);

@@ -1,32 +1,15 @@
 //! From a CONFIG_DB that trims to frames: `forebay sonic import --live`, and its file in a live switch between captures.
 
 use crate::commands::{json, printed, refused};
+use crate::live::{capture, read};
 use crate::pages::root;
 use crate::trimming::{DSCP, SIZE, configuration, dscp, frame, is_whole, network_checksum_is_right};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A capture of frames that come at these microseconds.
-fn capture(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
-    let words = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-    let mut file = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1]);
-    for (us, frame) in frames {
-        file.extend(words(&[1_790_000_000, *us, frame.len() as u32, frame.len() as u32]));
-        file.extend(frame);
-    }
-    file
-}
-
 /// The frames of a capture, in the order in which they left.
 fn captured(path: &Path) -> Vec<Vec<u8>> {
-    let file = std::fs::read(path).unwrap();
-    let (mut rest, mut frames) = (&file[24..], vec![]);
-    while let Some((head, tail)) = rest.split_at_checked(16) {
-        let (frame, tail) = tail.split_at(u32::from_le_bytes(head[8..12].try_into().unwrap()) as usize);
-        frames.push(frame.to_vec());
-        rest = tail;
-    }
-    frames
+    read(path).into_iter().map(|(_, frame)| frame).collect()
 }
 
 /// Imports a configuration, and lets the switch run between captures: what `frames` has of each port.
